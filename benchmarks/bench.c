@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "sweep.h"
 
 const struct engine *const all_engines[] = {&engine_memcpy,
                                             &engine_memset,
@@ -83,7 +84,8 @@ static bool provide(struct work *work, enum place place) {
 /* Whether two operations have the same values in the same places. */
 static bool same_values(const struct work *a, const struct work *b, enum place place) {
     return a->type == b->type && a->op == b->op && a->n == b->n && a->offset == b->offset &&
-           a->sets == b->sets && a->stride == b->stride && a->data[place].in == b->data[place].in;
+           a->sets == b->sets && a->stride == b->stride && work_span(a) == work_span(b) &&
+           a->data[place].in == b->data[place].in;
 }
 
 /* Makes the input; values are made again only where they are not those of the operation before. */
@@ -123,11 +125,35 @@ bool check_fetched(const struct work *work, const struct engine *engine) {
     return false;
 }
 
+/* A call of vscan in a sweep: against the CPU backend, on the CPU where it can be against a loop, too. */
+static bool check_drawn(const struct work *work, const struct engine *engine, const char **how) {
+    const bool on_host = engine->place == ON_HOST;
+    if (on_host) {
+        host_prepare_checked_call(work);
+        if (engine->computes && work_is_plain(work) && work->n <= options->check_most) {
+            struct work apart = *work;
+            apart.in_place = false;
+            if (!engine->run(work, 0) ||
+                !check_serially(work, engine->name, work_in(&apart, ON_HOST, 0),
+                                work_flags(work, ON_HOST, 0), work_out(work, ON_HOST, 0)))
+                return false;
+            host_prepare_checked_call(work);
+        }
+    }
+    *how = "cpu";
+    return (on_host || device_prepare_checked_call(work)) && vscan_check(work, engine);
+}
+
 /* One call on set 0, checked. *how says in which way. */
 static bool check_call(const struct work *work, const struct engine *engine, const char **how) {
+    if (options->sweep_count && !options->no_check && vscan_is(engine))
+        return check_drawn(work, engine, how);
     *how = "serial";
     if (options->no_check) {
         *how = "-";
+        if (work->in_place && engine->place == ON_HOST) host_prepare_checked_call(work);
+        if (work->in_place && engine->place == ON_DEVICE && !device_prepare_checked_call(work))
+            return false;
         return engine->run(work, 0) && (engine->place == ON_HOST || device_synchronize());
     }
     if (engine->place == ON_HOST) {
@@ -195,6 +221,32 @@ static void measure_memory(const struct work *work, const char *segment) {
         all_well = false;
 }
 
+/* Whether the engine measures a work that was drawn: with a carry or without, peers what they have. */
+static bool measures(const struct work *work, const struct engine *engine, enum mode mode) {
+    if (!engine->supports(work, mode)) return false;
+    if (!options->sweep_count) return true;
+    if (engine == &engine_vscan_cuda_carry || engine == &engine_vscan_cpu_carry)
+        return work->carried;
+    if (!engine->computes) return true;
+    return !(work->carried || (!vscan_is(engine) && !work_is_plain(work)) ||
+             (engine == &engine_thrust && (mode == MODE_GRAPH || engine_cub.supports(work, mode))));
+}
+
+/* Ends the peers among the engines of a sweep; returns how many are left. */
+static int without_peers(const struct engine *engines[], const char *checks[], int count) {
+    int left = 0;
+    for (int e = 0; e < count; e++) {
+        const struct engine *const engine = engines[e];
+        if (vscan_is(engine) || !engine->computes) {
+            engines[left] = engine;
+            checks[left++] = checks[e];
+        } else if (engine->finish) {
+            engine->finish();
+        }
+    }
+    return left;
+}
+
 static void measure(const struct work *work, const char *segment, enum mode mode,
                     int64_t cache_bytes) {
     const struct engine *engines[LIST_AT_MOST] = {NULL};
@@ -209,21 +261,29 @@ static void measure(const struct work *work, const char *segment, enum mode mode
     }
     for (int k = 0; k < options->engines.count; k++) {
         const struct engine *engine = all_engines[options->engines.items[k]];
-        if (!engine->supports(work, mode)) continue;
+        if (!measures(work, engine, mode)) continue;
         engines[count] = engine;
         if ((!engine->prepare || engine->prepare(work)) &&
             check_call(work, engine, &checks[count])) {
             count++;
             continue;
         }
-        fprintf(stderr, "bench: %s is left out at n = %lld, %s %s\n", engine->name,
-                (long long)work->n, name_of_op(work->op), name_of_type(work->type));
+        fprintf(stderr, "bench: %s is left out of %s at n = %lld, %s %s, segment %s\n",
+                engine->name, name_of_family(work->family), (long long)work->n,
+                name_of_op(work->op), name_of_type(work->type), segment);
         if (engine->finish) engine->finish();
         all_well = false;
     }
     if (!count) return;
     const int reference = reference_of(engines, count);
-    if (time_engines(&plan, work, engines, count, reference, timings)) {
+    bool timed = time_engines(&plan, work, engines, count, reference, timings);
+    if (!timed && options->sweep_count) { /* a peer may have failed */
+        all_well = false;
+        count = without_peers(engines, checks, count);
+        timed = time_engines(&plan, work, engines, count, -1, timings);
+    }
+    if (timed) {
+        if (options->sweep_count) sweep_take(work, engines, timings, count);
         for (int e = 0; e < count; e++) {
             const double bytes = bytes_of(work, engines[e]);
             const double scale = mode == MODE_HOST || mode == MODE_LATENCY
@@ -286,28 +346,32 @@ static void measure_matrix(struct work work) {
         work.segments = options->segments[s];
         if (work.segments.kind != SEGMENT_FIXED || work.segments.length > work.n) continue;
         struct work whole = work;
-        whole.n -= work.n % work.segments.length;
-        measure_modes(whole, options->segment_names[s]);
+        whole.columns = work.segments.length;
+        whole.n -= work.n % whole.columns;
+        whole.segments = (struct segments){SEGMENT_RANDOM, 100};
+        const bool flagged = work_traits[work.family].traits & BY_FLAGS;
+        for (int f = 0; f < (flagged ? options->flags.count : 1); f++) {
+            whole.flag_type = flagged ? (vscan_type)options->flags.items[f] : 0;
+            if (whole.flag_type || !flagged) measure_modes(whole, options->segment_names[s]);
+        }
     }
 }
 
 static void measure_families(struct work work) {
     for (int f = 0; f < options->families.count; f++) {
         work.family = (enum family)options->families.items[f];
-        if (!work_is_for_type(&work)) continue;
-        for (int d = 0; d < options->directions.count; d++)
-            for (int k = 0; k < options->kinds.count; k++) {
-                work.direction = (vscan_direction)options->directions.items[d];
-                work.kind = (vscan_kind)options->kinds.items[k];
-                if (work.family >= FAMILY_REDUCE) {
-                    if (k) continue; /* a reduction has no kind */
-                    work.kind = VSCAN_INCLUSIVE;
-                }
-                if (work.family >= FAMILY_MAP && d) continue;
-                if (work_is_matrix(&work))
+        if (!work_takes(&work)) continue;
+        const unsigned traits = work_traits[work.family].traits;
+        const bool by_kind = traits & BY_KIND && !(traits & OF_MATRIX);
+        const bool by_direction = traits & BY_DIRECTION && !(traits & OF_MATRIX);
+        for (int d = 0; d < (by_direction ? options->directions.count : 1); d++)
+            for (int k = 0; k < (by_kind ? options->kinds.count : 1); k++) {
+                work.direction =
+                    by_direction ? (vscan_direction)options->directions.items[d] : VSCAN_FORWARD;
+                work.kind = by_kind ? (vscan_kind)options->kinds.items[k] : VSCAN_INCLUSIVE;
+                if (traits & OF_MATRIX)
                     measure_matrix(work);
-                else if (work.family == FAMILY_SEGMENTED ||
-                         (work.family >= FAMILY_PACK && work.family != FAMILY_PACK_IF))
+                else if (traits & BY_FLAGS)
                     measure_flagged(work);
                 else
                     measure_modes(work, "-");
@@ -329,6 +393,24 @@ static void measure_all(void) {
                                               .steps = options->steps};
                     measure_families(work);
                 }
+}
+
+/* Works drawn from a seed. */
+static void measure_sweep(void) {
+    const double begin = now_us();
+    sweep_begin();
+    for (int64_t k = options->sweep_from; k < options->sweep_count; k++) {
+        struct drawn drawn = sweep_draw(options, k);
+        if (options->seconds > 0 && now_us() - begin > 1e6 * options->seconds) {
+            printf("# stopped after %.0f s, before work %lld of %lld\n", options->seconds,
+                   (long long)k, (long long)options->sweep_count);
+            break;
+        }
+        if (needs(ON_HOST)) drawn.mode = MODE_STREAM;
+        options->modes = (struct list){{drawn.mode}, 1};
+        measure_modes(drawn.work, drawn.segment);
+    }
+    sweep_end();
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
@@ -354,7 +436,10 @@ static void leave_out_absent(void) {
 /* The engines asked for, or the default ones, as far as they were built; and the memcpy that figures
    are fractions of, on the host only where nothing else is there to compare with. */
 static void choose_engines(void) {
-    if (!options->engines.count && BENCH_NO_CUDA) {
+    const bool sweeps = options->sweep_count > 0;
+    if (!options->engines.count && sweeps) {
+        want(BENCH_NO_CUDA ? &engine_vscan_cpu : &engine_vscan_cuda);
+    } else if (!options->engines.count && BENCH_NO_CUDA) {
         want(&engine_vscan_cpu);
         want(&engine_serial);
         want(&engine_tbb);
@@ -368,6 +453,16 @@ static void choose_engines(void) {
         want(&engine_cub_key);
         want(&engine_cub_lifted);
     }
+    if (sweeps && has(&engine_vscan_cuda)) {
+        want(&engine_vscan_cuda_carry);
+        if (!options->no_peers) {
+            want(&engine_cub);
+            want(&engine_cub_key);
+            want(&engine_cub_lifted);
+            want(&engine_thrust);
+        }
+    }
+    if (sweeps && has(&engine_vscan_cpu)) want(&engine_vscan_cpu_carry);
     leave_out_absent();
     if (options->no_copy) return;
     if (needs(ON_DEVICE) && !has(&engine_memcpy)) want(&engine_memcpy);
@@ -414,7 +509,10 @@ static bool measure_part(const char *command, int part, int parts) {
     if (part == 0) print_head(options, command);
     if (parts > 1) printf("# part %d\n", part + 1);
     for (int pass = 0; pass < options->passes; pass++) {
-        measure_all();
+        if (options->sweep_count)
+            measure_sweep();
+        else
+            measure_all();
         options->check_most = 0; /* later passes repeat calls that have been checked */
     }
     return true;

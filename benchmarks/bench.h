@@ -51,10 +51,11 @@ enum family {
     FAMILY_SPLIT,     /* the elements that are not flagged, then those that are */
     FAMILY_SPLIT_SEGMENTED, /* the same in every segment of WORK_SEGMENT elements, heads as flags */
     /* a matrix whose rows have as many elements as the segment says; inclusive, forward */
-    FAMILY_ROWS,        /* every row scanned */
-    FAMILY_COLUMNS,     /* every column scanned */
-    FAMILY_ROW_SUMS,    /* out[r] = the total of row r */
-    FAMILY_COLUMN_SUMS, /* out[c] = the total of column c */
+    FAMILY_ROWS,           /* every row scanned */
+    FAMILY_COLUMNS,        /* every column scanned */
+    FAMILY_ROW_SUMS,       /* out[r] = the total of row r */
+    FAMILY_COLUMN_SUMS,    /* out[c] = the total of column c */
+    FAMILY_ROWS_SEGMENTED, /* every row scanned by segments */
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
     FAMILY_REDUCE_OFFSETS,   /* by offsets, ints, of the same segments; flags are not read */
@@ -68,8 +69,34 @@ enum family {
     FAMILY_FLAGS_TO_OFFSETS,
     FAMILY_OFFSETS_TO_FLAGS,
     FAMILY_OFFSETS_TO_LENGTHS,
-    FAMILY_LENGTHS_TO_OFFSETS
+    FAMILY_LENGTHS_TO_OFFSETS,
+    FAMILIES
 };
+
+/* What the calls of a family take. Of a matrix, what is asked for is forward and inclusive; sweeps draw the others,
+   too. */
+enum trait {
+    BY_OP = 1,
+    BY_KIND = 2,
+    BY_DIRECTION = 4,
+    BY_FLAGS = 8,
+    OF_MATRIX = 16,
+    IN_PLACE = 32,
+    BY_CARRY = 64,
+    WITH_TOTALS = 128,
+    INT_LENGTH = 256,
+    POWER_OF_TWO = 512,
+    BY_COUNT = 1024, /* writes a count beside the result */
+    NO_GRAPH = 2048  /* a peer waits */
+};
+
+struct traits {
+    const char *name; /* as the command line and the CSV spell it */
+    unsigned traits;
+    unsigned types, ops; /* bits, see work_takes */
+    int most;            /* a sweep draws vectors of less than 2^most elements; 0: none */
+};
+extern const struct traits work_traits[FAMILIES]; /* work.c */
 
 enum mode {
     MODE_STREAM,  /* calls back to back between two events, divided by their number */
@@ -94,13 +121,14 @@ struct work {
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    /* of FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT*, and from _REDUCE_SEGMENTED on; else 0 */
-    vscan_type flag_type;
+    vscan_type flag_type; /* of families by flags; else 0 */
     struct segments segments;
     int64_t segment_count; /* set flags */
     int64_t n;
+    int64_t columns, pitch; /* of a matrix of n elements; pitch 0: columns */
     int64_t offset;   /* elements by which in, out and flags (not bits) miss their alignment */
     int64_t carry_at; /* elements that a carry has passed before the first call */
+    bool carried;     /* drawn to be measured with a carry */
     bool in_place;    /* on out, which holds a copy of in before the first call */
     bool with_totals;
     bool steps;  /* --values steps: plain scans with plus, not of float */
@@ -149,6 +177,9 @@ int64_t type_bytes(vscan_type type, int64_t n); /* 0 for none */
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
+/* Whether peers and serial checks know it: a matrix forward, inclusive, without gaps; no carry. */
+bool work_is_plain(const struct work *work);
+int64_t work_span(const struct work *work);         /* elements of in, with those between rows */
 bool work_is_by_rows(const struct work *work);      /* lines are rows */
 bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_form(const struct work *work);         /* segments in one form and another */
@@ -162,7 +193,7 @@ int64_t work_lines(const struct work *work);
 int64_t work_bytes(const struct work *work);
 
 /* What it writes. */
-bool work_is_for_type(const struct work *work); /* whether the family takes its type */
+bool work_takes(const struct work *work); /* whether the family takes its type and operator */
 vscan_type work_out_type(const struct work *work);
 int64_t work_out_length(const struct work *work);
 
@@ -200,6 +231,13 @@ void host_prepare_checked_call(const struct work *work);
 bool host_mode(const struct work *work, enum mode mode); /* whether anything on the host has it */
 
 /* ---- engines/vscan.c ------------------------------------------------------------------------- */
+
+/* Whether the engine is one of vscan's, which vscan_check can check. */
+bool vscan_is(const struct engine *engine);
+
+/* One call on set 0 of an engine that is prepared, compared bit for bit with that of a CPU context: one with
+   one thread where the engine itself is on the CPU. */
+bool vscan_check(const struct work *work, const struct engine *engine);
 
 /* Device memory of one context with all that vectors of n elements need, on average over many. */
 bool vscan_context_bytes(const struct work *work, double *bytes);

@@ -430,8 +430,8 @@ static bool check_split(const struct work *work, const char *engine, const void 
 
 /* Line by line; sums of floats may be off by rounding. */
 static bool check_matrix(const struct work *work, const char *engine, const void *in,
-                         const void *out) {
-    const int64_t lines = work_lines(work), columns = work->segments.length;
+                         const void *flags, const void *out) {
+    const int64_t lines = work_lines(work), columns = work->columns;
     const int64_t length = work->n / lines;
     const double epsilon = work->type == VSCAN_FLOAT ? FLT_EPSILON : DBL_EPSILON;
     const bool rounded = is_real(work) && work->op == VSCAN_PLUS;
@@ -442,6 +442,11 @@ static bool check_matrix(const struct work *work, const char *engine, const void
         for (int64_t k = 0; k < length; k++) {
             const int64_t i = work_is_by_rows(work) ? line * columns + k : k * columns + line;
             const double x = value_at(work->type, in, i);
+            if (work->flag_type && flag_at(work, flags, i)) {
+                whole = identity_int(work->op);
+                wide = identity_long(work->op);
+                sum = identity_real(work->op), magnitude = 0;
+            }
             if (work->type == VSCAN_INT)
                 sum = whole = apply_int(work->op, whole, (int32_t)x);
             else if (work->type == VSCAN_LONG)
@@ -461,7 +466,7 @@ static bool check_matrix(const struct work *work, const char *engine, const void
 
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
-    if (work_is_matrix(work)) return check_matrix(work, engine, in, out);
+    if (work_is_matrix(work)) return check_matrix(work, engine, in, flags, out);
     if (work_is_form(work)) return check_form(work, engine, flags, out);
     if (work_is_bounds(work)) return check_bounds(work, engine, in, out);
     if (work_is_extreme(work)) return check_extreme(work, engine, in, out);

@@ -112,29 +112,28 @@ static __global__ void make_uint8s(uint8_t *to, int64_t n, uint64_t salt) {
 bool device_make_values(const struct work *work) {
     struct work apart = *work;
     apart.in_place = false;
-    const unsigned blocks = blocks_for(work->n);
+    const int64_t n = work_span(work);
+    const unsigned blocks = blocks_for(n);
     for (int64_t set = 0; set < work->sets; set++) {
         void *to = work_in(&apart, ON_DEVICE, set);
         if (work->steps && work->type == VSCAN_INT)
-            make_steps<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->n);
+            make_steps<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, n);
         else if (work->steps && work->type == VSCAN_LONG)
-            make_steps<<<blocks, block_threads, 0, device_stream>>>((int64_t *)to, work->n);
+            make_steps<<<blocks, block_threads, 0, device_stream>>>((int64_t *)to, n);
         else if (work->steps)
-            make_steps<<<blocks, block_threads, 0, device_stream>>>((double *)to, work->n);
+            make_steps<<<blocks, block_threads, 0, device_stream>>>((double *)to, n);
         else if (work->type == VSCAN_INT)
-            make_ints<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->op, work->n,
-                                                                   set);
+            make_ints<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->op, n, set);
         else if (work->type == VSCAN_LONG)
-            make_longs<<<blocks, block_threads, 0, device_stream>>>((int64_t *)to, work->op,
-                                                                    work->n, set);
+            make_longs<<<blocks, block_threads, 0, device_stream>>>((int64_t *)to, work->op, n,
+                                                                    set);
         else if (work->type == VSCAN_UINT8)
-            make_uint8s<<<blocks, block_threads, 0, device_stream>>>((uint8_t *)to, work->n, set);
+            make_uint8s<<<blocks, block_threads, 0, device_stream>>>((uint8_t *)to, n, set);
         else if (work->type == VSCAN_FLOAT)
-            make_floats<<<blocks, block_threads, 0, device_stream>>>((float *)to, work->op, work->n,
-                                                                     set);
+            make_floats<<<blocks, block_threads, 0, device_stream>>>((float *)to, work->op, n, set);
         else
-            make_doubles<<<blocks, block_threads, 0, device_stream>>>((double *)to, work->op,
-                                                                      work->n, set);
+            make_doubles<<<blocks, block_threads, 0, device_stream>>>((double *)to, work->op, n,
+                                                                      set);
         TRY_CUDA("making values", cudaGetLastError());
     }
     return true;
@@ -162,6 +161,7 @@ struct head_at {
 
 // Peers that scan by key get the numbers of the segments as keys, made in advance and not counted.
 static bool make_keys(struct work *work) {
+    const int64_t n = work_span(work);
     int32_t *keys = work->data[ON_DEVICE].keys;
     const auto heads = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
                                                        head_at{work->segments});
@@ -169,16 +169,15 @@ static bool make_keys(struct work *work) {
     void *temporary = nullptr;
     int32_t last = 0;
     TRY_CUDA("sizing keys",
-             cub::DeviceScan::InclusiveSum(nullptr, bytes, heads, keys, work->n, device_stream));
+             cub::DeviceScan::InclusiveSum(nullptr, bytes, heads, keys, n, device_stream));
     TRY_CUDA("allocating for keys", cudaMalloc(&temporary, bytes));
     cudaError_t error =
-        cub::DeviceScan::InclusiveSum(temporary, bytes, heads, keys, work->n, device_stream);
+        cub::DeviceScan::InclusiveSum(temporary, bytes, heads, keys, n, device_stream);
     for (int64_t set = 1; set < work->sets && error == cudaSuccess; set++)
-        error = cudaMemcpyAsync((char *)keys + set * work->key_stride, keys, work->n * 4,
+        error = cudaMemcpyAsync((char *)keys + set * work->key_stride, keys, n * 4,
                                 cudaMemcpyDeviceToDevice, device_stream);
     if (error == cudaSuccess)
-        error =
-            cudaMemcpyAsync(&last, keys + work->n - 1, 4, cudaMemcpyDeviceToHost, device_stream);
+        error = cudaMemcpyAsync(&last, keys + n - 1, 4, cudaMemcpyDeviceToHost, device_stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(device_stream);
     (void)cudaFree(temporary);
     TRY_CUDA("making keys", error);
@@ -187,25 +186,26 @@ static bool make_keys(struct work *work) {
 }
 
 bool device_make_flags(struct work *work) {
-    const unsigned blocks = blocks_for(work->n);
+    const int64_t n = work_span(work);
+    const unsigned blocks = blocks_for(n);
     for (int64_t set = 0; set < work->sets; set++) {
         void *to = work_flags(work, ON_DEVICE, set);
         if (work->flag_type == VSCAN_INT)
             make_int_flags<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to,
-                                                                        work->segments, work->n);
+                                                                        work->segments, n);
         else if (work->flag_type == VSCAN_BYTE)
             make_byte_flags<<<blocks, block_threads, 0, device_stream>>>((uint8_t *)to,
-                                                                         work->segments, work->n);
+                                                                         work->segments, n);
         else
             make_bit_flags<<<blocks, block_threads, 0, device_stream>>>((uint32_t *)to,
-                                                                        work->segments, work->n);
+                                                                        work->segments, n);
         TRY_CUDA("making flags", cudaGetLastError());
     }
     return make_keys(work);
 }
 
 bool device_prepare_checked_call(const struct work *work) {
-    const size_t bytes = size_t(work->n) * type_size(work->type);
+    const size_t bytes = size_t(work_span(work)) * type_size(work->type);
     void *out = work_out(work, ON_DEVICE, 0);
     if (work->in_place) { // the timing may have scanned what was there
         TRY_CUDA("copying", cudaMemcpyAsync(work->data[ON_DEVICE].out, work->data[ON_DEVICE].in,

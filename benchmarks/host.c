@@ -9,7 +9,7 @@
 void host_make_values(const struct work *work) {
     struct work apart = *work;
     apart.in_place = false;
-    const int64_t n = work->n;
+    const int64_t n = work_span(work);
     for (int64_t set = 0; set < work->sets; set++) {
         void *to = work_in(&apart, ON_HOST, set);
         const uint64_t salt = (uint64_t)set;
@@ -39,7 +39,7 @@ void host_touch(void *memory, int64_t bytes) {
 }
 
 void host_make_flags(struct work *work) {
-    const int64_t n = work->n;
+    const int64_t n = work_span(work);
     int64_t heads = 0;
     for (int64_t set = 0; set < work->sets; set++) {
         void *to = work_flags(work, ON_HOST, set);
@@ -83,7 +83,7 @@ void host_prepare_checked_call(const struct work *work) {
         memcpy(work->data[ON_HOST].out, work->data[ON_HOST].in,
                (size_t)(work->sets * work->stride));
     else
-        memset(work_out(work, ON_HOST, 0), 0xa5, (size_t)(work->n * type_size(work->type)));
+        memset(work_out(work, ON_HOST, 0), 0xa5, (size_t)(work_span(work) * type_size(work->type)));
 }
 
 bool host_mode(const struct work *work, enum mode mode) {

@@ -22,7 +22,9 @@ static const char *const usage =
     "                    lengthsoffsets flagspositions keysheads lowerbound lowersorted\n"
     "                    scanextreme reduceextreme (max or min), scanwidening reducewidening\n"
     "                    (plus of int), gather permute (where n is a power of two), rows columns\n"
-    "                    rowsums columnsums (of a matrix: --segment is the length of its rows);\n"
+    "                    rowsums columnsums rowssegmented (of a matrix: --segment is the length "
+    "of\n"
+    "                    its rows; the last one's segments are of 100 elements on average);\n"
     "                    default scan\n"
     "  --type LIST       int long float double; default int float double; uint8, for compare "
     "select\n"
@@ -60,8 +62,24 @@ static const char *const usage =
     "                    the defaults. The parts are measured one after the other, each after a\n"
     "                    line '# part K'; the head, with the first part's notes, is printed once\n";
 
+static const char *const usage_of_sweeps =
+    "  --sweep SEED COUNT\n"
+    "                    COUNT works drawn from SEED, the same on every machine: family (of those "
+    "that\n"
+    "                    --family names; default all), type, operator, length, shape, segments, "
+    "flags,\n"
+    "                    direction, kind, alignment, mode; each compared bit for bit with a CPU "
+    "context\n"
+    "                    and measured beside a copy and peers, as CSV; at the end what each "
+    "family\n"
+    "                    reached of the copy's rate, and of the fastest peer's\n"
+    "  --from K          of these only those from the K-th on; default 0\n"
+    "  --max-bytes B     longest vectors of a sweep, in and out together; default 2^30\n"
+    "  --seconds S       no work of a sweep begins after that; default: all of them\n"
+    "  --no-peers        a sweep without CUB and Thrust\n";
+
 static void fail(const char *option, const char *value) {
-    fprintf(stderr, "bench: %s: cannot be '%s'\n%s", option, value, usage);
+    fprintf(stderr, "bench: %s: cannot be '%s'\n%s%s", option, value, usage, usage_of_sweeps);
     exit(2);
 }
 
@@ -72,52 +90,7 @@ struct name {
     int64_t value;
 };
 
-static const struct name families[] = {{"scan", FAMILY_SCAN},
-                                       {"segmented", FAMILY_SEGMENTED},
-                                       {"reduce", FAMILY_REDUCE},
-                                       {"map", FAMILY_MAP},
-                                       {"map2", FAMILY_MAP2},
-                                       {"compare", FAMILY_COMPARE},
-                                       {"unary", FAMILY_UNARY},
-                                       {"select", FAMILY_SELECT},
-                                       {"convert", FAMILY_CONVERT},
-                                       {"copy", FAMILY_COPY},
-                                       {"fill", FAMILY_FILL},
-                                       {"index", FAMILY_INDEX},
-                                       {"distribute", FAMILY_DISTRIBUTE},
-                                       {"element", FAMILY_ELEMENT},
-                                       {"gather", FAMILY_GATHER},
-                                       {"permute", FAMILY_PERMUTE},
-                                       {"keysheads", FAMILY_KEYS_TO_HEADS},
-                                       {"lowerbound", FAMILY_LOWER_BOUND},
-                                       {"lowersorted", FAMILY_LOWER_BOUND_SORTED},
-                                       {"scanextreme", FAMILY_SCAN_EXTREME},
-                                       {"reduceextreme", FAMILY_REDUCE_EXTREME},
-                                       {"scanwidening", FAMILY_SCAN_WIDENING},
-                                       {"reducewidening", FAMILY_REDUCE_WIDENING},
-                                       {"sort", FAMILY_SORT},
-                                       {"sortpairs", FAMILY_SORT_PAIRS},
-                                       {"pack", FAMILY_PACK},
-                                       {"packif", FAMILY_PACK_IF},
-                                       {"enumerate", FAMILY_ENUMERATE},
-                                       {"split", FAMILY_SPLIT},
-                                       {"splitseg", FAMILY_SPLIT_SEGMENTED},
-                                       {"reduceflags", FAMILY_REDUCE_SEGMENTED},
-                                       {"reduceoffsets", FAMILY_REDUCE_OFFSETS},
-                                       {"distributefirst", FAMILY_DISTRIBUTE_FIRST},
-                                       {"distributetotals", FAMILY_DISTRIBUTE_TOTALS},
-                                       {"flagsflags", FAMILY_FLAGS_TO_FLAGS},
-                                       {"flagspositions", FAMILY_FLAGS_TO_POSITIONS},
-                                       {"flagsoffsets", FAMILY_FLAGS_TO_OFFSETS},
-                                       {"offsetsflags", FAMILY_OFFSETS_TO_FLAGS},
-                                       {"offsetslengths", FAMILY_OFFSETS_TO_LENGTHS},
-                                       {"lengthsoffsets", FAMILY_LENGTHS_TO_OFFSETS},
-                                       {"sortoffsets", FAMILY_SORT_OFFSETS},
-                                       {"rows", FAMILY_ROWS},
-                                       {"columns", FAMILY_COLUMNS},
-                                       {"rowsums", FAMILY_ROW_SUMS},
-                                       {"columnsums", FAMILY_COLUMN_SUMS},
-                                       {0}};
+static struct name families[FAMILIES + 1]; /* of work_traits */
 static const struct name types[] = {{"int", VSCAN_INT},     {"long", VSCAN_LONG},
                                     {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE},
                                     {"uint8", VSCAN_UINT8}, {0}};
@@ -139,7 +112,7 @@ static const char *name_in(const struct name *names, int64_t value) {
     return "?";
 }
 const char *name_of_family(int64_t family) {
-    return name_in(families, family);
+    return work_traits[family].name;
 }
 const char *name_of_type(int64_t type) {
     return type == VSCAN_BYTE || type == VSCAN_BIT || !type ? name_in(flag_types, type)
@@ -258,8 +231,9 @@ static bool read_switch(struct options *options, const char *option) {
     if (!strcmp(option, "--csv")) return options->csv = true;
     if (!strcmp(option, "--no-check")) return options->no_check = true;
     if (!strcmp(option, "--no-copy")) return options->no_copy = true;
+    if (!strcmp(option, "--no-peers")) return options->no_peers = true;
     if (strcmp(option, "--help") && strcmp(option, "-h")) return false;
-    fputs(usage, stdout);
+    printf("%s%s", usage, usage_of_sweeps);
     exit(0);
 }
 
@@ -302,6 +276,12 @@ static void read_number_option(struct options *options, const char *option, cons
         options->carry_at = read_whole_number(option, value);
     else if (!strcmp(option, "--check-most"))
         options->check_most = read_whole_number(option, value);
+    else if (!strcmp(option, "--seconds"))
+        options->seconds = (double)read_whole_number(option, value);
+    else if (!strcmp(option, "--max-bytes"))
+        options->max_bytes = read_whole_number(option, value);
+    else if (!strcmp(option, "--from"))
+        options->sweep_from = read_whole_number(option, value);
     else if (!strcmp(option, "--note") && options->notes_count < NOTES_AT_MOST)
         options->notes[options->notes_count++] = value;
     else
@@ -320,8 +300,8 @@ static void check_steps(const struct options *options) {
 }
 
 void options_read(struct options *options, int count, char **words) {
-    *options = (struct options){.families = {{FAMILY_SCAN}, 1},
-                                .types = {{VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE}, 3},
+    for (int f = 0; f < FAMILIES; f++) families[f] = (struct name){work_traits[f].name, f};
+    *options = (struct options){.types = {{VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE}, 3},
                                 .ops = {{VSCAN_PLUS}, 1},
                                 .kinds = {{VSCAN_INCLUSIVE}, 1},
                                 .directions = {{VSCAN_FORWARD}, 1},
@@ -337,15 +317,28 @@ void options_read(struct options *options, int count, char **words) {
                                 .runs = 11,
                                 .passes = 1,
                                 .sample_us = 1500,
+                                .max_bytes = INT64_C(1) << 30,
                                 .carry_at = 12345, /* at no multiple of anything */
                                 .check_most = 1 << 24};
     for (int k = 0; k < count; k++) {
         if (read_switch(options, words[k])) continue;
+        if (!strcmp(words[k], "--sweep") && k + 2 < count) {
+            options->sweep_seed = (uint64_t)read_whole_number(words[k], words[k + 1]);
+            options->sweep_count = read_whole_number(words[k], words[k + 2]);
+            options->csv = true;
+            k += 2;
+            continue;
+        }
         if (k + 1 == count) fail("option", words[k]);
         if (!read_dimension(options, words[k], words[k + 1]))
             read_number_option(options, words[k], words[k + 1]);
         k++;
     }
+    const bool named = options->families.count > 0;
+    for (int f = 0; f < FAMILIES && options->sweep_count && !named; f++)
+        if (work_traits[f].most) options->families.items[options->families.count++] = f;
+    if (!options->families.count) options->families = (struct list){{FAMILY_SCAN}, 1};
+    if (options->max_bytes < 64) fail("--max-bytes", "so few");
     if (options->runs < 1 || options->runs > 1000) fail("--runs", "so many");
     if (options->passes < 1 || options->passes > 1000) fail("--passes", "so many");
     if (options->steps) check_steps(options);

@@ -19,11 +19,15 @@ struct options {
     struct segments segments[LIST_AT_MOST];
     const char *segment_names[LIST_AT_MOST];
     int segments_count;
-    bool cold, in_place, with_totals, steps, csv, no_check, no_copy;
+    bool cold, in_place, with_totals, steps, csv, no_check, no_copy, no_peers;
     int runs, passes;
     double sample_us;
     int64_t calls_most;
     int64_t carry_at;
+    int64_t sweep_count, sweep_from; /* works drawn from the seed; 0: none */
+    uint64_t sweep_seed;
+    int64_t max_bytes;  /* of the vectors of a work that is drawn, in and out */
+    double seconds;     /* after which no work begins; 0: none */
     int64_t check_most; /* up to this n results are checked by a serial loop on the host */
     const char *notes[NOTES_AT_MOST];
     int notes_count;

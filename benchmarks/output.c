@@ -32,7 +32,6 @@ void print_row(const struct options *options, const struct row *row) {
     const struct work *work = row->work;
     const struct engine *engine = row->engine;
     const struct timing *timing = row->timing;
-    const bool segmented = work->flag_type != 0 || work_is_matrix(work);
     char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-", compared[64] = ",";
     if (engine->place == ON_HOST) snprintf(threads, sizeof threads, "%d", work->threads);
     if (timing) {
@@ -50,7 +49,7 @@ void print_row(const struct options *options, const struct row *row) {
                name_of_type(work->type), name_of_op(work->op),
                work->kind == VSCAN_EXCLUSIVE ? "exclusive" : "inclusive",
                work->direction == VSCAN_BACKWARD ? "backward" : "forward",
-               name_of_type(work->flag_type), segmented ? row->segment : "-", (long long)work->n,
+               name_of_type(work->flag_type), row->segment, (long long)work->n,
                options->cold ? "cold" : "warm", (long long)work->offset, work->in_place,
                work->with_totals, threads, timing ? (long long)timing->calls : 0LL, numbers,
                row->bytes, rate, part, row->check, compared);
@@ -60,7 +59,7 @@ void print_row(const struct options *options, const struct row *row) {
                name_of_type(work->type), name_of_op(work->op),
                work->kind == VSCAN_EXCLUSIVE ? "excl" : "incl",
                work->direction == VSCAN_BACKWARD ? "bwd" : "fwd", name_of_type(work->flag_type),
-               segmented ? row->segment : "-", (long long)work->n, numbers, rate, part,
+               row->segment, (long long)work->n, numbers, rate, part,
                row->reference ? compared : "");
     fflush(stdout);
 }

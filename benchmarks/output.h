@@ -10,7 +10,7 @@ struct row {
     enum mode mode;
     const struct work *work;
     const struct engine *engine;
-    const char *segment;            /* as the command line spells it */
+    const char *segment; /* as the command line spells it, "-" without; of a sweep: sweep.h */
     const struct timing *timing;    /* NULL: nothing was timed (MODE_MEMORY) */
     double bytes;                   /* moved by a call; MODE_MEMORY: of a context */
     double fraction;                /* of memcpy's rate; 0: there is none */

@@ -27,8 +27,74 @@ int64_t type_bytes(vscan_type type, int64_t n) {
     return type ? n * type_size(type) : 0;
 }
 
+/* ---- Families -------------------------------------------------------------------------------- */
+
+#define TYPE(NAME) (1u << (VSCAN_##NAME - VSCAN_INT))
+#define OP(NAME) (1u << (VSCAN_##NAME - VSCAN_PLUS))
+#define NUMBERS (TYPE(INT) | TYPE(LONG) | TYPE(FLOAT) | TYPE(DOUBLE))
+#define WITH_UINT8 (NUMBERS | TYPE(UINT8))
+#define ALL (OP(PLUS) | OP(MAX) | OP(MIN) | OP(AND) | OP(OR))
+
+const struct traits work_traits[FAMILIES] = {
+    [FAMILY_SCAN] = {"scan", BY_OP | BY_KIND | BY_DIRECTION | IN_PLACE | BY_CARRY, NUMBERS, ALL,
+                     26},
+    [FAMILY_SEGMENTED] = {"segmented",
+                          BY_OP | BY_KIND | BY_DIRECTION | BY_FLAGS | IN_PLACE | BY_CARRY |
+                              WITH_TOTALS,
+                          NUMBERS, ALL, 26},
+    [FAMILY_REDUCE] = {"reduce", BY_OP | BY_DIRECTION | BY_CARRY, NUMBERS, ALL, 26},
+    [FAMILY_MAP] = {"map", BY_OP | IN_PLACE, NUMBERS, ALL, 26},
+    [FAMILY_MAP2] = {"map2", BY_OP | IN_PLACE, NUMBERS, ALL, 26},
+    [FAMILY_COMPARE] = {"compare", 0, WITH_UINT8, ALL, 26},
+    [FAMILY_UNARY] = {"unary", IN_PLACE, NUMBERS, ALL, 26},
+    [FAMILY_SELECT] = {"select", 0, WITH_UINT8, ALL, 26},
+    [FAMILY_CONVERT] = {"convert", 0, WITH_UINT8, ALL, 26},
+    [FAMILY_COPY] = {"copy", 0, WITH_UINT8, ALL, 26},
+    [FAMILY_FILL] = {"fill", 0, WITH_UINT8, ALL, 26},
+    [FAMILY_INDEX] = {"index", 0, NUMBERS, ALL, 26},
+    [FAMILY_DISTRIBUTE] = {"distribute", 0, WITH_UINT8, ALL, 26},
+    [FAMILY_ELEMENT] = {"element", IN_PLACE, NUMBERS, ALL, 0},
+    [FAMILY_GATHER] = {"gather", INT_LENGTH | POWER_OF_TWO, WITH_UINT8, ALL, 25},
+    [FAMILY_PERMUTE] = {"permute", INT_LENGTH | POWER_OF_TWO, WITH_UINT8, ALL, 25},
+    [FAMILY_KEYS_TO_HEADS] = {"keysheads", 0, NUMBERS, ALL, 26},
+    [FAMILY_LOWER_BOUND] = {"lowerbound", INT_LENGTH, NUMBERS, ALL, 22},
+    [FAMILY_LOWER_BOUND_SORTED] = {"lowersorted", INT_LENGTH, NUMBERS, ALL, 22},
+    [FAMILY_SCAN_EXTREME] = {"scanextreme", BY_OP | INT_LENGTH, NUMBERS, OP(MAX) | OP(MIN), 26},
+    [FAMILY_REDUCE_EXTREME] = {"reduceextreme", BY_OP | INT_LENGTH, NUMBERS, OP(MAX) | OP(MIN), 26},
+    [FAMILY_SCAN_WIDENING] = {"scanwidening", 0, TYPE(INT), OP(PLUS), 26},
+    [FAMILY_REDUCE_WIDENING] = {"reducewidening", 0, TYPE(INT), OP(PLUS), 26},
+    [FAMILY_SORT] = {"sort", 0, NUMBERS, ALL, 24},
+    [FAMILY_SORT_PAIRS] = {"sortpairs", 0, NUMBERS, ALL, 24},
+    [FAMILY_PACK] = {"pack", BY_FLAGS | BY_COUNT, WITH_UINT8, ALL, 26},
+    [FAMILY_PACK_IF] = {"packif", BY_COUNT, WITH_UINT8, ALL, 26},
+    [FAMILY_ENUMERATE] = {"enumerate", BY_FLAGS | BY_COUNT, TYPE(INT), ALL, 26},
+    [FAMILY_SPLIT] = {"split", BY_FLAGS | BY_COUNT, WITH_UINT8, ALL, 26},
+    [FAMILY_SPLIT_SEGMENTED] = {"splitseg", BY_FLAGS | INT_LENGTH | BY_COUNT, NUMBERS, ALL, 26},
+    [FAMILY_ROWS] = {"rows", BY_OP | OF_MATRIX | BY_KIND | BY_DIRECTION | IN_PLACE, NUMBERS, ALL,
+                     26},
+    [FAMILY_COLUMNS] = {"columns", BY_OP | OF_MATRIX | BY_KIND | BY_DIRECTION | IN_PLACE, NUMBERS,
+                        ALL, 26},
+    [FAMILY_ROW_SUMS] = {"rowsums", BY_OP | OF_MATRIX | BY_DIRECTION, NUMBERS, ALL, 26},
+    [FAMILY_COLUMN_SUMS] = {"columnsums", BY_OP | OF_MATRIX | BY_DIRECTION, NUMBERS, ALL, 26},
+    [FAMILY_ROWS_SEGMENTED] = {"rowssegmented",
+                               BY_OP | OF_MATRIX | BY_KIND | BY_DIRECTION | BY_FLAGS | IN_PLACE,
+                               NUMBERS, ALL, 26},
+    [FAMILY_REDUCE_SEGMENTED] = {"reduceflags", BY_OP | BY_FLAGS, NUMBERS, ALL, 26},
+    [FAMILY_REDUCE_OFFSETS] = {"reduceoffsets", BY_OP | BY_FLAGS | INT_LENGTH, NUMBERS, ALL, 26},
+    [FAMILY_SORT_OFFSETS] = {"sortoffsets", BY_FLAGS | INT_LENGTH | NO_GRAPH, NUMBERS, ALL, 24},
+    [FAMILY_DISTRIBUTE_FIRST] = {"distributefirst", BY_FLAGS, NUMBERS, ALL, 26},
+    [FAMILY_DISTRIBUTE_TOTALS] = {"distributetotals", BY_OP | BY_FLAGS, NUMBERS, ALL, 26},
+    [FAMILY_FLAGS_TO_FLAGS] = {"flagsflags", BY_FLAGS | INT_LENGTH, TYPE(INT), ALL, 26},
+    [FAMILY_FLAGS_TO_POSITIONS] = {"flagspositions", BY_FLAGS | INT_LENGTH | BY_COUNT, TYPE(INT),
+                                   ALL, 26},
+    [FAMILY_FLAGS_TO_OFFSETS] = {"flagsoffsets", BY_FLAGS | INT_LENGTH, TYPE(INT), ALL, 26},
+    [FAMILY_OFFSETS_TO_FLAGS] = {"offsetsflags", BY_FLAGS | INT_LENGTH, TYPE(INT), ALL, 26},
+    [FAMILY_OFFSETS_TO_LENGTHS] = {"offsetslengths", BY_FLAGS | INT_LENGTH, TYPE(INT), ALL, 26},
+    [FAMILY_LENGTHS_TO_OFFSETS] = {"lengthsoffsets", BY_FLAGS | INT_LENGTH, TYPE(INT), ALL, 26},
+};
+
 bool work_is_matrix(const struct work *work) {
-    return work->family >= FAMILY_ROWS && work->family <= FAMILY_COLUMN_SUMS;
+    return work_traits[work->family].traits & OF_MATRIX;
 }
 
 bool work_is_form(const struct work *work) {
@@ -56,33 +122,29 @@ bool work_is_sums(const struct work *work) {
     return work->family == FAMILY_ROW_SUMS || work->family == FAMILY_COLUMN_SUMS;
 }
 
-bool work_is_for_type(const struct work *work) {
-    if (work_is_widening(work)) return work->type == VSCAN_INT && work->op == VSCAN_PLUS;
-    if (work->type != VSCAN_UINT8) return true;
-    switch (work->family) {
-    case FAMILY_COMPARE:
-    case FAMILY_SELECT:
-    case FAMILY_CONVERT:
-    case FAMILY_COPY:
-    case FAMILY_FILL:
-    case FAMILY_DISTRIBUTE:
-    case FAMILY_GATHER:
-    case FAMILY_PERMUTE:
-    case FAMILY_PACK:
-    case FAMILY_PACK_IF:
-    case FAMILY_SPLIT:
-        return true;
-    default:
-        return false;
-    }
+bool work_takes(const struct work *work) {
+    const struct traits *traits = &work_traits[work->family];
+    return traits->types >> (work->type - VSCAN_INT) & 1 &&
+           traits->ops >> (work->op - VSCAN_PLUS) & 1;
 }
 
 bool work_is_by_rows(const struct work *work) {
-    return work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS;
+    return work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS ||
+           work->family == FAMILY_ROWS_SEGMENTED;
 }
 
 int64_t work_lines(const struct work *work) {
-    return work_is_by_rows(work) ? work->n / work->segments.length : work->segments.length;
+    return work_is_by_rows(work) ? work->n / work->columns : work->columns;
+}
+
+bool work_is_plain(const struct work *work) {
+    const bool forward = work->direction == VSCAN_FORWARD || work_is_sums(work);
+    return !work->carried &&
+           (!work_is_matrix(work) || (work->kind == VSCAN_INCLUSIVE && forward && !work->pitch));
+}
+
+int64_t work_span(const struct work *work) {
+    return work->pitch ? (work->n / work->columns - 1) * work->pitch + work->columns : work->n;
 }
 
 vscan_type work_out_type(const struct work *work) {
@@ -113,7 +175,7 @@ int64_t work_out_length(const struct work *work) {
     case FAMILY_LENGTHS_TO_OFFSETS:
         return work->segment_count + 1;
     default:
-        return work->n;
+        return work_span(work);
     }
 }
 
@@ -122,7 +184,8 @@ int64_t work_bytes(const struct work *work) {
     const int64_t all = work->n * size;
     const int64_t flags = type_bytes(work->flag_type, work->n);
     const int64_t offsets = 4 * (work->segment_count + 1);
-    const int64_t out = type_bytes(work_out_type(work), work_out_length(work));
+    const int64_t length = work_out_length(work); /* without what lies between rows */
+    const int64_t out = type_bytes(work_out_type(work), length < work->n ? length : work->n);
     switch (work->family) {
     case FAMILY_MAP2:
     case FAMILY_SCAN_EXTREME:
@@ -184,7 +247,7 @@ static int64_t round_up(int64_t bytes) {
 }
 
 void work_lay_out(struct work *work, int64_t cache_bytes) {
-    const int64_t n = work->n + work->offset;
+    const int64_t n = work_span(work) + work->offset;
     work->offset_bytes = work->offset * type_size(work->type);
     const vscan_type out = work_out_type(work); /* a uint8 becomes a float */
     const vscan_type wider = type_size(out) > type_size(work->type) ? out : work->type;
@@ -200,7 +263,8 @@ void work_lay_out(struct work *work, int64_t cache_bytes) {
 }
 
 void *work_out(const struct work *work, enum place place, int64_t set) {
-    const int64_t offset = work->offset * type_size(work_out_type(work)); /* if its elements are wider */
+    const int64_t offset =
+        work->offset * type_size(work_out_type(work)); /* if its elements are wider */
     return work->data[place].out + set * work->stride +
            (offset > work->offset_bytes ? offset : work->offset_bytes);
 }

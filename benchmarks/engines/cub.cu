@@ -223,7 +223,7 @@ struct offset_of {
 
 template <class T>
 static cudaError_t rows(const struct work *work, const T *in, T *out) {
-    const int columns = int(work->segments.length);
+    const int columns = int(work->columns);
     const thrust::counting_iterator<int> numbers(0);
     if (work->family == FAMILY_ROWS)
         return cub::DeviceScan::InclusiveSumByKey(

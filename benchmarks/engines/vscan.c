@@ -5,8 +5,10 @@
  */
 #include "bench.h"
 
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A set's buffers. */
 struct buffers {
@@ -25,6 +27,7 @@ struct kept {
     vscan_scan_options scan;
     vscan_scan_segmented_options segmented;
     vscan_reduce_options reduce;
+    vscan_matrix_options matrix;
     vscan_count_options pack;
     vscan_count_options split;
     bool carrying;
@@ -140,10 +143,11 @@ static bool make_lengths(const struct work *work, vscan_ctx *ctx, vscan_buffer *
 static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
     void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
+    const int64_t span = work_span(work);
     if (work->family >= FAMILY_PACK && !work_is_matrix(work) && !kept->pack.count &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, VSCAN_LONG, 1, &kept->pack.count)))
         return false;
-    if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
+    if (!wrap(kept, work->type, in, span, &buffers->in)) return false;
     if (!wrap(kept, work_out_type(work), out, work_out_length(work), &buffers->out)) return false;
     if (work->family == FAMILY_DISTRIBUTE &&
         !ok(kept->ctx, vscan_buffer_view(buffers->in, 0, 1, &buffers->second)))
@@ -169,7 +173,7 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
     if (work->family == FAMILY_SPLIT_SEGMENTED && !make_heads(work, kept->ctx, &buffers->second))
         return false;
     if (work->flag_type &&
-        !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
+        !wrap(kept, work->flag_type, work_flags(work, kept->place, set), span, &buffers->flags))
         return false;
     if ((work->family == FAMILY_REDUCE_OFFSETS || work->family == FAMILY_SORT_OFFSETS ||
          work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
@@ -217,22 +221,26 @@ static bool make_carry(const struct work *work, struct kept *kept) {
     return begun;
 }
 
-static bool prepare(const struct work *work, struct kept *kept) {
+/* The context, and room for the buffers of so many sets. */
+static bool begin(const struct work *work, struct kept *kept, int64_t sets, int threads) {
     if (!open_context(kept)) return false;
     vscan_ctx *ctx = kept->ctx;
-    if (!ok(ctx, vscan_ctx_set_threads(ctx, work->threads))) return false;
+    if (!ok(ctx, vscan_ctx_set_threads(ctx, threads))) return false;
     const int32_t values = work->family == FAMILY_SORT_PAIRS ? (int32_t)work->type : 0;
     if ((work->family == FAMILY_SORT || work->family == FAMILY_SORT_OFFSETS || values != 0) &&
         !ok(ctx, vscan_sort_reserve(ctx, work->type, values, work->n)))
         return false;
-    kept->sets = calloc((size_t)work->sets, sizeof *kept->sets);
+    kept->sets = calloc((size_t)sets, sizeof *kept->sets);
     if (!kept->sets) {
         fprintf(stderr, "bench: no memory\n");
         return false;
     }
-    kept->count = work->sets;
-    for (int64_t set = 0; set < work->sets; set++)
-        if (!prepare_set(work, kept, set, &kept->sets[set])) return false;
+    kept->count = sets;
+    return true;
+}
+
+/* The options of all calls, once there are the buffers. */
+static bool set_options(const struct work *work, struct kept *kept) {
     kept->scan = (vscan_scan_options){.size = sizeof(vscan_scan_options),
                                       .kind = (int32_t)work->kind,
                                       .direction = (int32_t)work->direction};
@@ -243,7 +251,18 @@ static bool prepare(const struct work *work, struct kept *kept) {
     kept->split = (vscan_count_options){.size = sizeof kept->split, .count = kept->pack.count};
     kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
                                           .direction = (int32_t)work->direction};
+    kept->matrix = (vscan_matrix_options){.size = sizeof(vscan_matrix_options),
+                                          .kind = (int32_t)work->kind,
+                                          .direction = (int32_t)work->direction,
+                                          .pitch = work->pitch};
     return !kept->carrying || make_carry(work, kept);
+}
+
+static bool prepare(const struct work *work, struct kept *kept) {
+    if (!begin(work, kept, work->sets, work->threads)) return false;
+    for (int64_t set = 0; set < work->sets; set++)
+        if (!prepare_set(work, kept, set, &kept->sets[set])) return false;
+    return set_options(work, kept);
 }
 
 static vscan_binary binary_of(vscan_op op) {
@@ -263,8 +282,9 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     /* before anything else: a division takes as long as a good part of the shortest calls */
     if (work->family == FAMILY_SCAN)
         return ok(ctx, vscan_scan(ctx, work->op, in, out, &kept->scan));
-    const int64_t columns = work_is_matrix(work) ? work->segments.length : work->n;
+    const int64_t columns = work_is_matrix(work) ? work->columns : work->n;
     const int64_t rows = work->n / columns;
+    const vscan_matrix_options *const matrix = &kept->matrix;
     int64_t element; /* of any type */
     switch (work->family) {
     case FAMILY_SCAN:
@@ -353,14 +373,18 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     case FAMILY_SORT_OFFSETS:
         return ok(ctx, vscan_sort_by_offsets(ctx, in, NULL, second, out, NULL, NULL));
     case FAMILY_ROWS:
-        return ok(ctx, vscan_scan_rows(ctx, work->op, in, rows, columns, out, NULL));
+        return ok(ctx, vscan_scan_rows(ctx, work->op, in, rows, columns, out, matrix));
     case FAMILY_COLUMNS:
-        return ok(ctx, vscan_scan_columns(ctx, work->op, in, rows, columns, out, NULL));
+        return ok(ctx, vscan_scan_columns(ctx, work->op, in, rows, columns, out, matrix));
     case FAMILY_ROW_SUMS:
-        return ok(ctx, vscan_reduce_rows(ctx, work->op, in, rows, columns, out, NULL));
+        return ok(ctx, vscan_reduce_rows(ctx, work->op, in, rows, columns, out, matrix));
     case FAMILY_COLUMN_SUMS:
-        return ok(ctx, vscan_reduce_columns(ctx, work->op, in, rows, columns, out, NULL));
+        return ok(ctx, vscan_reduce_columns(ctx, work->op, in, rows, columns, out, matrix));
+    case FAMILY_ROWS_SEGMENTED:
+        return ok(ctx, vscan_scan_rows_segmented(ctx, work->op, in, buffers->flags, rows, columns,
+                                                 out, matrix));
     case FAMILY_REDUCE:
+    case FAMILIES:
         break;
     }
     return ok(ctx, vscan_reduce(ctx, work->op, buffers->in, buffers->out, &kept->reduce));
@@ -368,24 +392,14 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Positions are ints, and a permutation for powers of two alone. In place is not timed where the first
-   call changes what the next one does, and a split has no such form; its heads are made from ints. The
-   output has n elements, one less than offsets of segments of one element need. */
+/* In place is not timed where the first call changes what the next one does. The output has n elements, one
+   less than offsets of segments of one element need. */
 static bool supported(const struct work *work) {
-    if (work->family == FAMILY_SPLIT_SEGMENTED && work->n > INT32_MAX) return false;
-    if (work_is_form(work))
-        return work->type == VSCAN_INT && work->n <= INT32_MAX && !work->in_place &&
-               work_out_length(work) <= work->n;
-    if (work_is_matrix(work)) return true;
-    if (work->family >= FAMILY_PACK)
-        return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
-    if (work_is_bounds(work) && work->n > INT32_MAX) return false;
-    if (work_is_extreme(work) &&
-        ((work->op != VSCAN_MAX && work->op != VSCAN_MIN) || work->n > INT32_MAX))
-        return false;
-    if (work->family >= FAMILY_KEYS_TO_HEADS) return !work->in_place;
-    if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
-    return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;
+    const unsigned traits = work_traits[work->family].traits;
+    if (!work_takes(work) || (work->in_place && !(traits & IN_PLACE))) return false;
+    if (traits & INT_LENGTH && work->n > INT32_MAX) return false;
+    if (traits & POWER_OF_TWO && work->n & (work->n - 1)) return false;
+    return !work_is_form(work) || work_out_length(work) <= work->n;
 }
 
 static bool supports_cuda(const struct work *work, enum mode mode) {
@@ -507,6 +521,74 @@ const struct engine engine_vscan_cpu_carry = {.name = "vscan-cpu-carry",
                                               .run = run_carry_cpu,
                                               .own_threads = true,
                                               .finish = finish_carry_cpu};
+
+/* ---- Against the CPU backend ------------------------------------------------------------------ */
+
+static struct kept *kept_of(const struct engine *engine) {
+    return engine == &engine_vscan_cuda         ? &on_cuda
+           : engine == &engine_vscan_cpu        ? &on_cpu
+           : engine == &engine_vscan_cuda_carry ? &carrying_on_cuda
+           : engine == &engine_vscan_cpu_carry  ? &carrying_on_cpu
+                                                : NULL;
+}
+
+bool vscan_is(const struct engine *engine) {
+    return kept_of(engine) != NULL;
+}
+
+/* A buffer of the context with the elements of another one. */
+static bool copy_to(vscan_ctx *ctx, const vscan_buffer *from, vscan_buffer **to) {
+    if (!from) return *to = NULL, true;
+    const int64_t n = vscan_buffer_length(from);
+    return ok(ctx, vscan_buffer_create(ctx, vscan_buffer_type(from), n, to)) &&
+           ok(NULL, vscan_buffer_download(from, 0, n, vscan_buffer_pointer(*to)));
+}
+
+/* Whether two buffers, the second one of the CPU's, have the same bits. */
+static bool same_bits(const char *what, const vscan_buffer *got, const vscan_buffer *expected) {
+    if (!got) return true;
+    const int64_t n = vscan_buffer_length(got);
+    const vscan_type type = vscan_buffer_type(got);
+    const size_t bytes = (size_t)type_bytes(type, n);
+    char *const a = malloc(bytes + 1), *const b = malloc(bytes + 1);
+    bool good = a && b && ok(NULL, vscan_buffer_download(got, 0, n, a)) &&
+                ok(NULL, vscan_buffer_download(expected, 0, n, b));
+    if (good && memcmp(a, b, bytes) != 0) {
+        size_t at = 0;
+        while (a[at] == b[at]) at++;
+        fprintf(stderr, "bench: %s is not that of the CPU backend, from element %lld on\n", what,
+                (long long)(type == VSCAN_BIT ? 8 * (int64_t)at : (int64_t)at / type_size(type)));
+        good = false;
+    }
+    free(a);
+    free(b);
+    return good;
+}
+
+bool vscan_check(const struct work *work, const struct engine *engine) {
+    static struct kept reference = {.place = ON_HOST};
+    struct kept *const kept = kept_of(engine);
+    const struct buffers *const from = &kept->sets[0];
+    const int threads = kept->place == ON_HOST ? 1 : omp_get_max_threads();
+    reference.carrying = kept->carrying;
+    bool good = begin(work, &reference, 1, threads);
+    struct buffers *const to = reference.sets;
+    vscan_ctx *const ctx = reference.ctx;
+    good = good && copy_to(ctx, from->in, &to->in) && copy_to(ctx, from->out, &to->out) &&
+           copy_to(ctx, from->flags, &to->flags) && copy_to(ctx, from->totals, &to->totals) &&
+           copy_to(ctx, from->second, &to->second) &&
+           (reference.pack.count || !kept->pack.count ||
+            ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 1, &reference.pack.count))) &&
+           set_options(work, &reference) && run(work, kept, 0) && run(work, &reference, 0) &&
+           same_bits("the result", from->out, to->out) &&
+           same_bits("the totals", from->totals, to->totals) &&
+           (!(work->family == FAMILY_SORT_PAIRS || work_is_extreme(work)) ||
+            same_bits("the values", from->second, to->second));
+    if (good && work_traits[work->family].traits & BY_COUNT)
+        good = same_bits("the count", kept->pack.count, reference.pack.count);
+    finish(&reference);
+    return good;
+}
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
