@@ -131,7 +131,7 @@ aarch64=
 memcheck=
 unrandomized=
 if [ $strict = ON ]; then
-    sanitized asan address
+    sanitized asan address -DVSCAN_BENCHMARKS=ON -DVSCAN_THRUST_INCLUDE=OFF # Thrust compiles for long
     sanitized tsan thread
     sanitized ubsan undefined -DCMAKE_C_COMPILER=clang -DVSCAN_WERROR=OFF
     address=$root/build/asan
