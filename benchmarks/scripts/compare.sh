@@ -10,9 +10,14 @@
 #
 #     --cpu            the CPU backend; default: the GPU
 #     --only GROUPS    groups to measure, a list in quotes; default: all (--list prints them)
+#     --sweep SEED COUNT
+#                      in place of groups the COUNT works that bench draws from SEED (bench --sweep); each family
+#                      is a group of the table
+#     --families LIST  families of a sweep; default: all
+#     --max-bytes B    longest vectors of a sweep; default 2^30, with --cpu 2^24
 #     --alternate HOW  group: the libraries alternate after each group of rows; pass: after all of
 #                      them, as starting the program takes long on a GPU; default: group on the CPU,
-#                      pass on the GPU
+#                      pass on the GPU, and pass for a sweep
 #     --passes N       passes, at least 3; default 3
 #     --budget SECONDS no pass begins that would end after this; default 230. Where three passes do
 #                      not fit, nothing is compared
@@ -82,6 +87,7 @@ options_cuda() {
                  --flags byte,bit,int --segment random:2,random:100 --n 2^20,2^26" ;;
     maps) echo "--family map,map2,compare,unary,select,convert,gather,permute,copy,fill,index,distribute
                 --type int,double --n 2^20,2^26" ;;
+    sweep) echo "--sweep $sweep --no-peers --max-bytes ${max_bytes:-2^30} ${families:+--family $families}" ;;
     *) return 1 ;;
     esac
 }
@@ -108,6 +114,7 @@ options_cpu() {
                  --flags byte,bit,int --segment random:2,random:100 --n 2^20" ;;
     maps) echo "--family map,map2,compare,unary,select,convert,gather,permute,copy,fill,index,distribute
                 --type int,double --n 2^12,2^20" ;;
+    sweep) echo "--sweep $sweep --max-bytes ${max_bytes:-2^24} ${families:+--family $families}" ;;
     *) return 1 ;;
     esac
 }
@@ -123,6 +130,9 @@ threads=1
 bench=
 bench_before=
 limit=1
+sweep=
+families=
+max_bytes=
 best=false
 alternate=
 list=false
@@ -132,10 +142,17 @@ while [ $# -gt 0 ]; do
     --list) list=true ;;
     --best) best=true ;;
     --help | -h) usage && exit 0 ;;
-    --only | --alternate | --passes | --budget | --runs | --threads | --bench | --bench-before | --limit)
+    --sweep)
+        [ $# -gt 2 ] || fail "--sweep needs a seed and a count"
+        sweep="$2 $3"
+        shift 2
+        ;;
+    --only | --families | --max-bytes | --alternate | --passes | --budget | --runs | --threads | --bench | --bench-before | --limit)
         [ $# -gt 1 ] || fail "$1 needs a value"
         case $1 in
         --only) only=$2 ;;
+        --families) families=$2 ;;
+        --max-bytes) max_bytes=$2 ;;
         --alternate) alternate=$2 ;;
         --passes) passes=$2 ;;
         --budget) budget=$2 ;;
@@ -153,6 +170,10 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ $device = cuda ] && groups=$groups_cuda || groups=$groups_cpu
+if [ -n "$sweep" ]; then
+    groups=sweep
+    alternate=${alternate:-pass}
+fi
 for group in $only; do
     "options_$device" "$group" >/dev/null || fail "no group $group: choose from $groups"
 done
@@ -215,10 +236,10 @@ measure() {
         fail "bench failed with the library $1"
     }
     [ -s "$folder/head" ] || sed -n '/^# libvscan/p;/^# compiler/p' "$folder/csv" >"$folder/head"
-    awk -v groups="$3" -v from="$1,$pass," '
+    awk -F "[, ]" -v groups="$3" -v from="$1,$pass," '
         BEGIN { split(groups, name, /[ \n]+/); group = name[1] }
         /^# part/ { group = name[$3] }
-        !/^#/ && !/^mode,/ { print from group "," $0 }' "$folder/csv" >>"$folder/rows"
+        !/^#/ && !/^mode,/ { print from (group == "sweep" ? $3 : group) "," $0 }' "$folder/csv" >>"$folder/rows"
 }
 
 # seconds: since the passes began.
