@@ -2,7 +2,7 @@
 /*
  * Each pair of kernels ours_X and cub_X does the same with this library's parts and with the CUB
  * collective that could replace them, in blocks of 512 threads. Only their machine code is
- * compared; the commands and the results are in kernels/cub.md. Reductions give the result to all
+ * compared; the commands and the results are in kernels/CUB.md. Reductions give the result to all
  * lanes, as the library needs it.
  */
 #include "sort/segmented/network.cuh"

@@ -110,7 +110,7 @@ measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU
 # backend. Where they are not measured, those of another run must not stand beside the rest.
-rm -f "$results"/huge_*.csv "$results/cpu.csv"
+[ -n "${VSCAN_BENCH_ONLY:-}" ] || rm -f "$results"/huge_*.csv "$results/cpu.csv"
 if ! $quick; then
     modes="--kind inclusive,exclusive --direction forward,backward"
     measure huge_int --engine memcpy,vscan-cuda --type int --values steps --in-place $modes \
@@ -171,7 +171,7 @@ measure extreme --family scanextreme,reduceextreme --engine memcpy,vscan-cuda,cu
 measure widening --family scanwidening,reducewidening --engine memcpy,vscan-cuda,cub --type int \
     --mode stream,graph --n 1000,2^12,2^16,2^20,2^24,2^28 --runs $fewer_runs
 # Rows and columns; those that are short enough are checked by a serial loop.
-measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
+measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type int,long,float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $fewer_runs
 # Columns of many matrices beside torch, segmented rows.
 if wanted batches && python3 -c 'import torch' 2>/dev/null; then
