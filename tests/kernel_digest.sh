@@ -35,10 +35,10 @@ sed 's/float \*/double */; s/count = 5/count = 6/' one/source.cu >another/others
 compile() {
     file=$1 object=$2
     shift 2
-    "$nvcc" -O3 -c "$file" -o "$object" --generate-code=arch=compute_90a,code=[sm_90a] "$@"
+    "$nvcc" -O3 -c "$file" -o "$object" --generate-code=arch=compute_90a,"code=[sm_90a]" "$@"
 }
 compile one/source.cu one/source.o
-compile another/copy.cu another/copy.o --generate-code=arch=compute_80,code=[sm_80,compute_80] \
+compile another/copy.cu another/copy.o "--generate-code=arch=compute_80,code=[sm_80,compute_80]" \
     -Xfatbin=-compress-all
 compile another/changed.cu changed.o
 compile another/others.cu others.o

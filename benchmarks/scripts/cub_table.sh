@@ -48,7 +48,7 @@ rows=$(echo "$rows" | sed 's/:\([^:]*\):\([^:]*\):\([^:]*\):\([^:]*\)$/;\1;\2;\3
 
 files=$(echo "$rows" | cut -d ';' -f 3 | sort -u)
 if [ "${1:-}" = --files ]; then
-    echo $files # on one line
+    echo "$files" | tr "\n" " "
     exit 0
 fi
 results=${1:-$(dirname -- "$0")/../results/h200}
