@@ -346,6 +346,7 @@ static void measure_matrix(struct work work) {
         work.segments = options->segments[s];
         if (work.segments.kind != SEGMENT_FIXED || work.segments.length > work.n) continue;
         struct work whole = work;
+        whole.matrices = 1;
         whole.columns = work.segments.length;
         whole.n -= work.n % whole.columns;
         whole.segments = (struct segments){SEGMENT_RANDOM, 100};

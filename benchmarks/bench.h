@@ -125,7 +125,8 @@ struct work {
     struct segments segments;
     int64_t segment_count; /* set flags */
     int64_t n;
-    int64_t columns, pitch; /* of a matrix of n elements; pitch 0: columns */
+    /* of n elements in one matrix or several of one shape; pitch 0: columns */
+    int64_t matrices, columns, pitch;
     int64_t offset;   /* elements by which in, out and flags (not bits) miss their alignment */
     int64_t carry_at; /* elements that a carry has passed before the first call */
     bool carried;     /* drawn to be measured with a carry */
@@ -177,7 +178,7 @@ int64_t type_bytes(vscan_type type, int64_t n); /* 0 for none */
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
-/* Whether peers and serial checks know it: a matrix forward, inclusive, without gaps; no carry. */
+/* Whether peers and serial checks know it: one matrix, forward, inclusive, without gaps; no carry. */
 bool work_is_plain(const struct work *work);
 int64_t work_span(const struct work *work);         /* elements of in, with those between rows */
 bool work_is_by_rows(const struct work *work);      /* lines are rows */

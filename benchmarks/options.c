@@ -326,6 +326,7 @@ void options_read(struct options *options, int count, char **words) {
             options->sweep_seed = (uint64_t)read_whole_number(words[k], words[k + 1]);
             options->sweep_count = read_whole_number(words[k], words[k + 2]);
             options->csv = true;
+            options->check_most = 1 << 20; /* of peers: vscan is compared at every length */
             k += 2;
             continue;
         }

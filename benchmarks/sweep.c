@@ -56,9 +56,11 @@ static enum family draw_family(struct draws *draws, const struct list *families)
 
 static void draw_matrix(struct draws *draws, struct work *work, int bits) {
     const int both = (int)draw(draws, bits > 1 ? bits - 1 : 1), one = (int)draw(draws, both + 1);
-    const int64_t rows = draw_octave(draws, both - one);
+    const int many = both > one && one_in(draws, 4) ? 1 + (int)draw(draws, both - one) : 0;
+    const int64_t rows = draw_octave(draws, both - one - many);
+    work->matrices = many > 0 ? draw_octave(draws, many - 1) : 1;
     work->columns = draw_octave(draws, one);
-    work->n = rows * work->columns;
+    work->n = work->matrices * rows * work->columns;
     if (work->columns >= 8 && one_in(draws, 4))
         work->pitch = work->columns + 1 + draw(draws, work->columns < 64 ? work->columns : 64);
 }
@@ -81,10 +83,11 @@ static void spell(struct drawn *drawn, int64_t k) {
     static const char *const kinds[] = {
         [SEGMENT_FIXED] = "", [SEGMENT_RANDOM] = "random:", [SEGMENT_BLOCKS] = "blocks:"};
     const struct work *work = &drawn->work;
-    char matrix[64] = "", segments[48] = "", carry[32] = "";
+    char matrix[96] = "", segments[48] = "", carry[32] = "";
     if (work->columns)
-        snprintf(matrix, sizeof matrix, "%lldx%lld/%lld", (long long)(work->n / work->columns),
-                 (long long)work->columns, (long long)(work->pitch ? work->pitch : work->columns));
+        snprintf(matrix, sizeof matrix, "%lldx%lldx%lld/%lld", (long long)work->matrices,
+                 (long long)(work->n / work->columns / work->matrices), (long long)work->columns,
+                 (long long)(work->pitch ? work->pitch : work->columns));
     if (work->flag_type && work->segments.kind == SEGMENT_ONE)
         snprintf(segments, sizeof segments, "one");
     else if (work->flag_type)

@@ -8,9 +8,9 @@
 struct drawn {
     struct work work;
     enum mode mode;
-    /* In the CSV's column of that name: K, for --from, and a colon; ROWSxCOLUMNS/PITCH of a matrix; the segments as
-       the command line spells them; @N where a carry has passed N elements; with + in between, or -. */
-    char segment[160];
+    /* In the CSV's column of that name: K, for --from, and a colon; MATRICESxROWSxCOLUMNS/PITCH; the segments as the
+       command line spells them; @N where a carry has passed N elements; with + in between, or -. */
+    char segment[200];
 };
 
 /* Work k of options' seed. */

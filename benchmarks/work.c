@@ -134,13 +134,13 @@ bool work_is_by_rows(const struct work *work) {
 }
 
 int64_t work_lines(const struct work *work) {
-    return work_is_by_rows(work) ? work->n / work->columns : work->columns;
+    return work_is_by_rows(work) ? work->n / work->columns : work->matrices * work->columns;
 }
 
 bool work_is_plain(const struct work *work) {
     const bool forward = work->direction == VSCAN_FORWARD || work_is_sums(work);
-    return !work->carried &&
-           (!work_is_matrix(work) || (work->kind == VSCAN_INCLUSIVE && forward && !work->pitch));
+    return !work->carried && (!work_is_matrix(work) || (work->kind == VSCAN_INCLUSIVE && forward &&
+                                                        work->matrices == 1 && !work->pitch));
 }
 
 int64_t work_span(const struct work *work) {

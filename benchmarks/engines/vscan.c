@@ -254,7 +254,8 @@ static bool set_options(const struct work *work, struct kept *kept) {
     kept->matrix = (vscan_matrix_options){.size = sizeof(vscan_matrix_options),
                                           .kind = (int32_t)work->kind,
                                           .direction = (int32_t)work->direction,
-                                          .pitch = work->pitch};
+                                          .pitch = work->pitch,
+                                          .matrices = work->matrices};
     return !kept->carrying || make_carry(work, kept);
 }
 
@@ -283,7 +284,7 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     if (work->family == FAMILY_SCAN)
         return ok(ctx, vscan_scan(ctx, work->op, in, out, &kept->scan));
     const int64_t columns = work_is_matrix(work) ? work->columns : work->n;
-    const int64_t rows = work->n / columns;
+    const int64_t rows = work->n / columns / (work->matrices > 1 ? work->matrices : 1);
     const vscan_matrix_options *const matrix = &kept->matrix;
     int64_t element; /* of any type */
     switch (work->family) {
