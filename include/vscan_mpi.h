@@ -43,7 +43,8 @@
  *
  * In place, overlap: as in vscan.h. This concerns the buffers of one rank.
  *
- * Threads. One thread at a time may use a vscan_mpi, and its context during a collective call. MPI must be
+ * Threads. One thread at a time may use a vscan_mpi, and its context during a collective call. Threads with
+ * communicators of their own may make and use others at the same time. MPI must be
  * initialised with a thread level that suits the caller; the library calls MPI only inside calls, in the
  * caller's thread.
  *

@@ -227,6 +227,40 @@ static void refuse_options(bool me) {
            different, "calls vscan_mpi_reduce, rank 0 vscan_mpi_scan");
 }
 
+/* Numbers of no communicator, and that of an intercommunicator. MPI's error handler would end the program. */
+static void refuse_comms(void) {
+    vscan_mpi *made = NULL;
+    MPI_Comm copy, half, other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    const int32_t freed = MPI_Comm_c2f(copy);
+    MPI_Comm_free(&copy);
+#ifdef OPEN_MPI
+    const int32_t numbers[] = {-5, INT32_MAX, INT32_MIN, MPI_Comm_c2f(MPI_COMM_NULL), freed};
+#else
+    (void)freed; /* MPICH calls its handler */
+    const int32_t numbers[] = {-5,
+                               INT32_MAX,
+                               INT32_MIN,
+                               MPI_Comm_c2f(MPI_COMM_NULL),
+                               MPI_Comm_c2f(MPI_COMM_NULL) + 1,
+                               0,
+                               MPI_Type_c2f(MPI_INT),
+                               MPI_Op_c2f(MPI_SUM),
+                               MPI_Group_c2f(MPI_GROUP_EMPTY)};
+#endif
+    for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
+        CHECK(vscan_mpi_create(ctx, numbers[i], &made) == VSCAN_ERROR_VALUE && made == NULL,
+              "%d is taken for a communicator", (int)numbers[i]);
+    if (ranks == 1) return;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &other);
+    CHECK(vscan_mpi_create(ctx, MPI_Comm_c2f(other), &made) == VSCAN_ERROR_VALUE &&
+              strstr(vscan_mpi_last_error(NULL), "intercommunicator") != NULL,
+          "an intercommunicator is taken: %s", vscan_mpi_last_error(NULL));
+    MPI_Comm_free(&other);
+    MPI_Comm_free(&half);
+}
+
 /* What a rank can find out alone. */
 static void refuse_handles(void) {
     int64_t first, length;
@@ -242,8 +276,6 @@ static void refuse_handles(void) {
               vscan_mpi_share(mpi, 1, NULL, &length) == VSCAN_ERROR_NULL,
           "a bad share");
     CHECK(vscan_mpi_destroy(NULL) == VSCAN_OK, "NULL cannot be destroyed");
-    CHECK(vscan_mpi_create(ctx, -5, &made) == VSCAN_ERROR_VALUE && made == NULL,
-          "a bad comm is taken");
 
     /* one rank's bad context is a failure on all */
     const bool me = rank == culprit;
@@ -291,6 +323,7 @@ void test_refused(void) {
         refuse_positions(rank == culprit);
     }
     refuse_handles();
+    refuse_comms();
     check_shares();
     OK(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL)); /* all goes on */
     end_buffers();
