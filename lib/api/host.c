@@ -175,8 +175,10 @@ static vscan_status check_offsets(const int64_t *offsets, int64_t segments, int6
 
 /* Sets a bit for the first element of each segment that has any. */
 static void mark(uint32_t *bits, const int64_t *offsets, int64_t segments, int64_t n) {
-    for (int64_t k = 0; k < segments; k++)
-        if (offsets[k] < n) bits[offsets[k] / 32] |= UINT32_C(1) << offsets[k] % 32;
+    for (int64_t k = 0; k < segments; k++) {
+        const uint64_t at = (uint64_t)VSCAN__ONCE(&offsets[k]);
+        if (at < (uint64_t)n) bits[at / 32] |= UINT32_C(1) << at % 32;
+    }
 }
 
 vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,

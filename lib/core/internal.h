@@ -37,7 +37,7 @@ struct vscan_ctx {
     bool timed;         /* the end of the call that runs is of interest, see threads.h */
     int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
     struct vscan__owned *owned; /* all of the backend's memory in buffers and carries; so, too */
-    bool lost;          /* in use by another thread at the fork that made this process */
+    bool lost;                  /* in use by another thread at the fork that made this process */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for the last word of bits */
     struct vscan__late_errors late;
     char error[VSCAN__ERROR_CAPACITY];
@@ -45,7 +45,7 @@ struct vscan_ctx {
 
 /* Memory of the backend that a buffer or a carry has, in the list of its context, with which it goes. */
 struct vscan__owned {
-    void *memory; /* NULL: none, and it is in no list */
+    void *memory;                      /* NULL: none, and it is in no list */
     struct vscan__owned *next, **link; /* link: what points to this one */
 };
 
@@ -111,6 +111,12 @@ vscan_status vscan__report_late(vscan_ctx *ctx);
 
 /* Fails in the name of the function that is running. */
 #define VSCAN__FAIL(ctx, status, ...) vscan__fail(ctx, status, vscan__running(ctx), __VA_ARGS__)
+
+/*
+ * A number of a caller's vector that says where to go. Another thread may change the vector meanwhile, against the
+ * rules; so a number is read once, checked and used, and the compiler must not read it again.
+ */
+#define VSCAN__ONCE(address) __atomic_load_n((address), __ATOMIC_RELAXED)
 
 #define TRY(expression)                                                                            \
     do {                                                                                           \

@@ -72,7 +72,8 @@ static struct best best_of(const struct run *run, int64_t first, int64_t n) {
         const int64_t key = highest_of(run, at, count);
         if (key > best.key) best = (struct best){key, at};
     }
-    while (key_at(run, best.position) != best.key) best.position++;
+    /* it is there, unless another thread has changed it meanwhile */
+    while (best.position < first + n - 1 && key_at(run, best.position) != best.key) best.position++;
     return best;
 }
 

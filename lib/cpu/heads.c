@@ -115,8 +115,8 @@ static inline uint32_t word_at(const struct vscan__scan *scan, int32_t type, int
 /* ---- Offsets --------------------------------------------------------------------------------- */
 
 int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i) {
-    return scan->offset_type == VSCAN_LONG ? ((const int64_t *)scan->offsets)[i]
-                                           : ((const int32_t *)scan->offsets)[i];
+    return scan->offset_type == VSCAN_LONG ? VSCAN__ONCE((const int64_t *)scan->offsets + i)
+                                           : VSCAN__ONCE((const int32_t *)scan->offsets + i);
 }
 
 int64_t vscan__cpu_find_offset(const struct vscan__scan *scan, int64_t position) {
@@ -135,8 +135,8 @@ static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int6
                              uint32_t *words) {
     memset(words, 0, (size_t)((n + 31) / 32) * sizeof *words);
     for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
-        const int64_t at = vscan__cpu_offset(scan, i) - first;
-        if (at >= n) return;
+        const uint64_t at = (uint64_t)(vscan__cpu_offset(scan, i) - first);
+        if (at >= (uint64_t)n) return; /* below 0, where another thread has changed it */
         words[at / 32] |= UINT32_C(1) << at % 32;
     }
 }

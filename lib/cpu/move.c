@@ -21,31 +21,50 @@ struct moves {
     const struct vscan__cpu_maps *maps;
 };
 
-static inline int64_t position_at(const struct vscan__move *move, int64_t i) {
-    return move->position_type == VSCAN_INT ? ((const int32_t *)move->positions)[i]
-                                            : ((const int64_t *)move->positions)[i];
+/*
+ * The positions of a block, copied: what was checked is then what is used, though another thread may change the
+ * vector meanwhile. The copy stays in the nearest cache.
+ */
+struct block {
+    int64_t first, n; /* elements */
+    _Alignas(64) char positions[BLOCK * sizeof(int64_t)];
+};
+
+static void take_block(const struct vscan__move *move, int64_t first, int64_t n,
+                       struct block *block) {
+    const int64_t size = size_of(move->position_type);
+    block->first = first;
+    block->n = n;
+    copy_once(block->positions, (const char *)move->positions + first * size, n * size);
+}
+
+/* Of element first + i. */
+static inline int64_t position_at(const struct vscan__move *move, const struct block *block,
+                                  int64_t i) {
+    const void *positions = block->positions;
+    return move->position_type == VSCAN_INT ? ((const int32_t *)positions)[i]
+                                            : ((const int64_t *)positions)[i];
 }
 
 static bool is_inside(const struct vscan__move *move, int64_t at) {
     return (uint64_t)at < (uint64_t)move->length;
 }
 
-/* Whether positions first .. first + n - 1 all lie in the vector. */
-static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
+/* Whether all positions lie in the vector. */
+static bool all_inside(const struct moves *moves, const struct block *block) {
     const struct vscan__move *move = moves->move;
     if (move->length == 0) return false;
     const uint64_t last = (uint64_t)move->length - 1;
     if (move->position_type == VSCAN_LONG)
-        return moves->maps->inside_8((const int64_t *)move->positions + first, n, last);
-    return moves->maps->inside_4((const int32_t *)move->positions + first, n,
-                                 last < INT32_MAX ? last : INT32_MAX);
+        return moves->maps->inside_8(block->positions, block->n, last);
+    return moves->maps->inside_4(block->positions, block->n, last < INT32_MAX ? last : INT32_MAX);
 }
 
-/* i = begin .. end - 1. Blocks of positions that are all inside, which takes only some instructions a
-   vector to find out, are done without a test of each. */
+/* Elements i = begin .. end - 1 of a block. Blocks of positions that are all inside, which takes only some
+   instructions a vector to find out, are done without a test of each. */
 #define EACH_OF(P, begin, end, use)                                                                \
     do {                                                                                           \
-        const P *positions = (const P *)move->positions + first;                                   \
+        const P *positions = (const P *)(const void *)block->positions;                            \
         _Pragma("GCC unroll 8") for (int64_t i = (begin); i < (end); i++) {                        \
             use;                                                                                   \
         }                                                                                          \
@@ -61,16 +80,16 @@ static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
 #define GATHER(T)                                                                                  \
     do {                                                                                           \
         const T *in = move->in;                                                                    \
-        T *out = (T *)move->out + first;                                                           \
-        EACH_INSIDE(0, n, out[i] = in[positions[i]]);                                              \
+        T *out = (T *)move->out + block->first;                                                    \
+        EACH_INSIDE(0, block->n, out[i] = in[positions[i]]);                                       \
     } while (0)
 
-static void gather_block(const struct moves *moves, int64_t size, int64_t first, int64_t n) {
+static void gather_block(const struct moves *moves, int64_t size, const struct block *block) {
     const struct vscan__move *move = moves->move;
     if (move->position_type == VSCAN_INT && size != 1 && move->length > 4 * NEAR / size)
         (size == 4 ? moves->maps->gather_4
-                   : moves->maps->gather_8)(move->in, (const int32_t *)move->positions + first, n,
-                                            (char *)move->out + first * size);
+                   : moves->maps->gather_8)(move->in, (const void *)block->positions, block->n,
+                                            (char *)move->out + block->first * size);
     else if (size == 4)
         GATHER(int32_t);
     else if (size == 8)
@@ -84,18 +103,20 @@ static struct found gather_chunk(const void *work, int64_t first, int64_t n) {
     const struct vscan__move *move = moves->move;
     const int64_t size = size_of(move->type);
     struct found found = nothing;
+    struct block block;
     EACH_BLOCK(at, count, first, n) {
-        if (all_inside(moves, at, count)) {
-            gather_block(moves, size, at, count);
+        take_block(move, at, count, &block);
+        if (all_inside(moves, &block)) {
+            gather_block(moves, size, &block);
             continue;
         }
-        for (int64_t i = at; i < at + count; i++) {
-            const int64_t from = position_at(move, i);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t from = position_at(move, &block, i);
             if (is_inside(move, from))
-                memcpy((char *)move->out + i * size, (const char *)move->in + from * size,
+                memcpy((char *)move->out + (at + i) * size, (const char *)move->in + from * size,
                        (size_t)size);
             else if (found.wrong < 0)
-                found.wrong = i;
+                found.wrong = at + i;
         }
     }
     return found;
@@ -130,15 +151,16 @@ static bool mark(uint32_t *written, int64_t at) {
 
 #define PERMUTE(T)                                                                                 \
     do {                                                                                           \
-        const T *in = (const T *)move->in + first;                                                 \
+        const T *in = (const T *)move->in + block->first;                                          \
         T *out = move->out;                                                                        \
-        const int64_t far = move->length > NEAR / size && n > AHEAD ? n - AHEAD : 0;               \
-        if (far > 0) EACH_INSIDE(0, far, (PREFETCH(), PUT()));                                     \
-        EACH_INSIDE(far, n, PUT());                                                                \
+        const int64_t far = move->length > NEAR / size && end - begin > AHEAD ? end - AHEAD : 0;   \
+        if (far > 0) EACH_INSIDE(begin, far, (PREFETCH(), PUT()));                                 \
+        EACH_INSIDE(far > 0 ? far : begin, end, PUT());                                            \
     } while (0)
 
-/* Elements first .. first + n - 1, whose positions are inside. */
-static void permute_block(const struct vscan__move *move, int64_t size, int64_t first, int64_t n) {
+/* Elements begin .. end - 1 of a block, whose positions are inside. */
+static void permute_block(const struct vscan__move *move, int64_t size, const struct block *block,
+                          int64_t begin, int64_t end) {
     if (size == 4)
         PERMUTE(int32_t);
     else if (size == 8)
@@ -152,20 +174,22 @@ static struct found permute_chunk(const void *work, int64_t first, int64_t n) {
     const struct vscan__move *move = moves->move;
     const int64_t size = size_of(move->type);
     struct found found = nothing;
+    struct block block;
     EACH_BLOCK(at, count, first, n) {
-        const bool inside = all_inside(moves, at, count);
-        if (inside) permute_block(move, size, at, count);
+        take_block(move, at, count, &block);
+        const bool inside = all_inside(moves, &block);
+        if (inside) permute_block(move, size, &block, 0, count);
         if (inside && move->written == NULL) continue;
-        for (int64_t i = at; i < at + count; i++) {
-            const int64_t to = position_at(move, i);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t to = position_at(move, &block, i);
             if (!inside && is_inside(move, to)) {
-                permute_block(move, size, i, 1);
+                permute_block(move, size, &block, i, i + 1);
             } else if (!inside) {
-                if (found.wrong < 0) found.wrong = i;
+                if (found.wrong < 0) found.wrong = at + i;
                 continue;
             }
             if (move->written != NULL && mark(move->written, to) && found.repeated < 0)
-                found.repeated = i;
+                found.repeated = at + i;
         }
     }
     return found;

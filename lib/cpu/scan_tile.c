@@ -50,6 +50,7 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
     const struct vscan__scan *scan = call->scan;
     const int64_t size = call->pair->size;
     char *totals = scan->totals;
+    const char *const end = closed + n * size;
     for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
         const int64_t at = vscan__cpu_offset(scan, i);
         if (at >= first + n) return;
@@ -57,6 +58,7 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
             call->pair->put(totals + (i - 1) * size, call->empty);
             continue;
         }
+        if (closed == end) return; /* another thread has changed offsets */
         if (i > 0) memcpy(totals + (i - 1) * size, closed, (size_t)size);
         closed += size;
     }

@@ -134,7 +134,8 @@ static struct found mark_chunk(const void *work, int64_t first, int64_t n) {
     const bool alone = n == s->n;
     int64_t before = first > 0 ? number_at(s, first - 1) : 0;
     for (int64_t i = first; i < first + n; i++) {
-        const int64_t at = number_at(s, i);
+        const int64_t at = s->type == VSCAN_LONG ? VSCAN__ONCE((const int64_t *)s->in + i)
+                                                 : VSCAN__ONCE((const int32_t *)s->in + i);
         if (at < 0 || at > s->length || at < before)
             found.wrong = i;
         else if (at == s->length)
@@ -160,11 +161,12 @@ vscan_status vscan__cpu_mark(vscan_ctx *ctx, const struct vscan__ranges *ranges)
     return run_chunks(ctx, mark_chunk, ranges, ranges->n, BYTES, 2, VSCAN_ERROR_OFFSETS);
 }
 
-/* The first offset from first on that is less than the one before it, or than 0; there is one. */
-static int64_t find_descent(const struct vscan__ranges *s, int64_t first) {
+/* The first offset from first to first + n that is less than the one before it, or than 0; there is one, unless another
+   thread has changed it meanwhile. */
+static int64_t find_descent(const struct vscan__ranges *s, int64_t first, int64_t n) {
     if (first == 0 && number_at(s, 0) < 0) return 0;
     int64_t i = first + 1;
-    while (number_at(s, i) >= number_at(s, i - 1)) i++;
+    while (i < first + n && number_at(s, i) >= number_at(s, i - 1)) i++;
     return i;
 }
 
@@ -177,7 +179,7 @@ static int64_t find_descent(const struct vscan__ranges *s, int64_t first) {
             out[i] = (T)((U)in[i + 1] - (U)in[i]);                                                 \
             less |= in[i + 1] < in[i];                                                             \
         }                                                                                          \
-        if (less) found.wrong = find_descent(s, first);                                            \
+        if (less) found.wrong = find_descent(s, first, n);                                         \
     } while (0)
 
 static struct found subtract_chunk(const void *work, int64_t first, int64_t n) {
@@ -213,15 +215,17 @@ struct addition {
     int64_t wrong[VSCAN__CPU_THREADS]; /* where a part has found a wrong length, or -1 */
 };
 
-/* The first length of a chunk that is less than 0, or with which the sum is too large; there is one. */
+/* The first length of a chunk that is less than 0, or with which the sum is too large; there is one, unless another
+   thread has changed it meanwhile. */
 static int64_t find_wrong(const struct vscan__ranges *s, struct chunk chunk, uint64_t sum) {
     const uint64_t most = s->out_type == VSCAN_INT ? INT32_MAX : INT64_MAX;
     int64_t i = chunk.first;
-    for (;; i++) {
+    for (; i < chunk.first + chunk.n - 1; i++) {
         const int64_t length = number_at(s, i);
         sum += (uint64_t)length;
-        if (length < 0 || sum > most) return i;
+        if (length < 0 || sum > most) break;
     }
+    return i;
 }
 
 static void sum_part(void *work, int part, int parts) {

@@ -96,7 +96,8 @@ static bool learn(const struct run *run, struct range *range, struct vscan__seen
         range->kind = VSCAN__ANY;
         return false;
     }
-    range->differing = seen.differing >> run->order.first_bit & run->order.window;
+    /* where another thread changes keys, still no bit comes back: so there is an end */
+    range->differing &= seen.differing >> run->order.first_bit & run->order.window;
     return true;
 }
 
@@ -135,10 +136,11 @@ static void scatter_range(const struct run *run, const struct range *range,
                           const struct vscan__vectors *to, int64_t first, int64_t end, int parts,
                           int pass, int64_t *places, struct own *own) {
     const struct vscan__sort_loops *const of = loops_of(run, range->kind);
+    const int64_t bound = range->first + range->n;
     if (parts >= LINES_PARTS && bytes_of(run, range->n) >= LINES_FROM)
-        of->scatter_lines(&run->order, &range->at, to, first, end, pass, places, own->lines);
+        of->scatter_lines(&run->order, &range->at, to, first, end, pass, places, bound, own->lines);
     else
-        of->scatter(&run->order, &range->at, to, first, end, pass, places);
+        of->scatter(&run->order, &range->at, to, first, end, pass, places, bound);
 }
 
 /* From the lowest digit up. */
@@ -398,13 +400,13 @@ struct segments {
 };
 
 static int64_t offset(const struct vscan__sort *sort, int64_t k) {
-    return sort->offset_type == VSCAN_INT ? ((const int32_t *)sort->offsets)[k]
-                                          : ((const int64_t *)sort->offsets)[k];
+    return sort->offset_type == VSCAN_INT ? VSCAN__ONCE((const int32_t *)sort->offsets + k)
+                                          : VSCAN__ONCE((const int64_t *)sort->offsets + k);
 }
 
-/* The length of segment k, or -1 where it is none. */
-static int64_t length(const struct vscan__sort *sort, int64_t k) {
-    const int64_t begin = offset(sort, k), end = offset(sort, k + 1);
+/* The length of segment k, and where it begins; or -1 where it is none. */
+static int64_t length(const struct vscan__sort *sort, int64_t k, int64_t *first) {
+    const int64_t begin = *first = offset(sort, k), end = offset(sort, k + 1);
     return begin < 0 || end < begin || end > sort->n ? -1 : end - begin;
 }
 
@@ -417,7 +419,8 @@ static void take_segments(void *work, int part, int parts) {
         if (from >= all->sort->segments) return;
         const int64_t to = vscan__cpu_smaller(from + TAKE, all->sort->segments);
         for (int64_t k = from; k < to; k++) {
-            const int64_t n = length(all->sort, k), first = offset(all->sort, k);
+            int64_t first;
+            const int64_t n = length(all->sort, k, &first);
             if (n > 0 && n <= all->most) sort_input(run, first, n, 1, run->own + part);
         }
     }
@@ -444,10 +447,13 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     atomic_init(&all.next, 0);
     int threads = threads_for(ctx, sort->n);
     if (threads > 1) all.most = sort->n / threads;
-    const int64_t first = offset(sort, 0), end = offset(sort, sort->segments);
-    int64_t bad = first < 0 || first > sort->n ? 0 : -1;
-    for (int64_t k = 0; k < sort->segments && bad < 0; k++)
-        if (length(sort, k) < 0) bad = k;
+    const int64_t first = offset(sort, 0);
+    int64_t bad = first < 0 || first > sort->n ? 0 : -1, end = first;
+    for (int64_t k = 0; k < sort->segments && bad < 0; k++) {
+        const int64_t next = offset(sort, k + 1);
+        if (next < end || next > sort->n) bad = k;
+        end = next;
+    }
     if (bad >= 0) {
         threads = 1; /* segments may overlap */
         all.most = INT64_MAX;
@@ -457,8 +463,9 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
         copy(&run, &run.out, &run.in, end, sort->n - end);
     }
     for (int64_t k = 0; threads > 1 && k < sort->segments; k++) {
-        const int64_t n = length(sort, k);
-        if (n > all.most) sort_input(&run, offset(sort, k), n, threads_for(ctx, n), run.own);
+        int64_t at;
+        const int64_t n = length(sort, k, &at);
+        if (n > all.most) sort_input(&run, at, n, threads_for(ctx, n), run.own);
     }
     vscan__cpu_parallel(threads, take_segments, &all);
     return VSCAN_OK;

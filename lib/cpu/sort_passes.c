@@ -87,13 +87,16 @@ INLINE struct vscan__seen count(int key_size, enum vscan__key_kind kind,
 INLINE void scatter(int key_size, int value_size, enum vscan__key_kind kind,
                     const struct vscan__order *given, const struct vscan__vectors *from,
                     const struct vscan__vectors *to, int64_t first, int64_t end, int pass,
-                    int64_t *places) {
+                    int64_t *places, int64_t bound) {
     const struct vscan__order order = *given;
     const struct vscan__vectors in = *from, out = *to;
     const struct digit digit = digit_of(&order, pass);
     for (int64_t i = first; i < end; i++) {
         const uint64_t x = number_of(key_size, kind, &order, in.keys, i);
-        const int64_t at = places[digit_in(key_size, &digit, x)]++;
+        int64_t *const place = places + digit_in(key_size, &digit, x);
+        const int64_t at = *place;
+        if (__builtin_expect(at >= bound, 0)) continue;
+        *place = at + 1;
         move_element(key_size, out.keys, at, in.keys, i);
         move_element(value_size, out.values, at, in.values, i);
     }
@@ -119,7 +122,7 @@ INLINE void put(int size, void *to, int64_t at, const char *from, int64_t n, boo
 INLINE void scatter_lines(int key_size, int value_size, enum vscan__key_kind kind,
                           const struct vscan__order *given, const struct vscan__vectors *from,
                           const struct vscan__vectors *to, int64_t first, int64_t end, int pass,
-                          int64_t *places, char *lines) {
+                          int64_t *places, int64_t bound, char *lines) {
     const struct vscan__order order = *given;
     const struct vscan__vectors in = *from, out = *to;
     const struct digit digit = digit_of(&order, pass);
@@ -140,14 +143,19 @@ INLINE void scatter_lines(int key_size, int value_size, enum vscan__key_kind kin
         if (slot < VSCAN__LINE - 1) continue;
         const int64_t begin = begins[d], n = at + 1 - begin;
         const int64_t line = d * VSCAN__LINE + VSCAN__LINE - n;
+        begins[d] = at + 1;
+        if (__builtin_expect(at >= bound, 0)) continue;
         put(key_size, out.keys, begin, lines + line * key_size, n, true);
         if (value_size > 0)
             put(value_size, out.values, begin, values + line * value_size, n, alike);
-        begins[d] = at + 1;
     }
     for (int d = 0; d < VSCAN__DIGITS; d++) {
         const int64_t begin = begins[d], n = places[d] - begin;
         const int64_t line = d * VSCAN__LINE + ((begin + skew) & (VSCAN__LINE - 1));
+        if (__builtin_expect(places[d] > bound, 0)) {
+            places[d] = bound;
+            continue;
+        }
         put(key_size, out.keys, begin, lines + line * key_size, n, false);
         if (value_size > 0)
             put(value_size, out.values, begin, values + line * value_size, n, false);
@@ -221,6 +229,7 @@ INLINE void rank(int key_size, int value_size, const struct vscan__order *order,
         numbers[i] = vscan__compared(order, key_size, in->keys, first + i);
         differing |= numbers[i] ^ numbers[0];
     }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the keys may be others from here on */
     int shift = 0; /* bits that are not compared */
     if (key_size == 8 && differing >> 32 != 0)
         shift = 32 - __builtin_clz((unsigned)(differing >> 32));
@@ -249,6 +258,7 @@ INLINE void insert_few(int key_size, int value_size, const struct vscan__order *
         move_element(key_size, keys, i, in->keys, first + i);
         move_element(value_size, values, i, in->values, first + i);
     }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in rank */
     insert(key_size, value_size, numbers, keys, values, n);
     write_back(key_size, value_size, out, first, keys, values, n);
 }
@@ -278,14 +288,15 @@ EACH(KEYS, X)
 #define X(key, value, kind)                                                                        \
     static void scatter_##key##_##value##_##kind(                                                  \
         const struct vscan__order *order, const struct vscan__vectors *from,                       \
-        const struct vscan__vectors *to, int64_t first, int64_t end, int pass, int64_t *places) {  \
-        scatter(key, value, kind, order, from, to, first, end, pass, places);                      \
+        const struct vscan__vectors *to, int64_t first, int64_t end, int pass, int64_t *places,    \
+        int64_t bound) {                                                                           \
+        scatter(key, value, kind, order, from, to, first, end, pass, places, bound);               \
     }                                                                                              \
     static void scatter_lines_##key##_##value##_##kind(                                            \
         const struct vscan__order *order, const struct vscan__vectors *from,                       \
         const struct vscan__vectors *to, int64_t first, int64_t end, int pass, int64_t *places,    \
-        char *lines) {                                                                             \
-        scatter_lines(key, value, kind, order, from, to, first, end, pass, places, lines);         \
+        int64_t bound, char *lines) {                                                              \
+        scatter_lines(key, value, kind, order, from, to, first, end, pass, places, bound, lines);  \
     }
 EACH(SIZES, X)
 #undef X

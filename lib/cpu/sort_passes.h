@@ -47,14 +47,15 @@ struct vscan__sort_loops {
     struct vscan__seen (*count)(const struct vscan__order *order, const void *keys, int64_t first,
                                 int64_t end, int pass, int passes,
                                 int64_t (*counts)[VSCAN__DIGITS]);
-    /* Moves elements to places, one for each digit, which go on. */
+    /* Moves elements to places, one for each digit, which go on, but none to `bound` or beyond: keys that another
+       thread changes after they were counted have no place. */
     void (*scatter)(const struct vscan__order *order, const struct vscan__vectors *from,
                     const struct vscan__vectors *to, int64_t first, int64_t end, int pass,
-                    int64_t *places);
+                    int64_t *places, int64_t bound);
     /* The same, for places that lie in more pages and lines than the caches hold. lines: LINES_BYTES. */
     void (*scatter_lines)(const struct vscan__order *order, const struct vscan__vectors *from,
                           const struct vscan__vectors *to, int64_t first, int64_t end, int pass,
-                          int64_t *places, char *lines);
+                          int64_t *places, int64_t bound, char *lines);
     /* Sorts n <= RANKED elements from first on; out may be in. */
     void (*rank)(const struct vscan__order *order, const struct vscan__vectors *in,
                  const struct vscan__vectors *out, int64_t first, int64_t n);

@@ -142,20 +142,26 @@ static void move_apart(const struct run *run, int64_t first, int64_t n, int64_t 
     memcpy(out + places->set * width, set, (size_t)(count * width));
 }
 
-/* Elements first .. first + n - 1, of one segment and at most BLOCK. */
-static void place(const struct run *run, int64_t first, int64_t n, const uint8_t *bytes,
+/* Elements first .. first + n - 1, of one segment and at most BLOCK. again: their places come from counts of flags
+   that have been read again since; if another thread has changed them, elements stay inside the vector all the same. */
+static void place(const struct run *run, int64_t first, int64_t n, const uint8_t *bytes, bool again,
                   struct places *places) {
     const struct vscan__split *split = run->split;
     const int64_t width = vscan__element_size((vscan_type)split->type);
+    const bool long_run = n >= RUN;
+    const int64_t count = long_run || again ? count_set(bytes, n) : 0;
     int64_t clear = places->clear, set = places->set;
-    const int64_t count = n >= RUN ? count_set(bytes, n) : -1;
-    if (split->in != NULL && (count == 0 || count == n)) { /* equal flags */
+    if (again) {
+        clear = vscan__cpu_smaller(clear, split->n - (n - count));
+        set = vscan__cpu_smaller(set, split->n - count);
+    }
+    if (split->in != NULL && long_run && (count == 0 || count == n)) { /* equal flags */
         memcpy((char *)split->out + (count == 0 ? clear : set) * width,
                (const char *)split->in + first * width, (size_t)(n * width));
         set += count;
         clear += n - count;
-    } else if (split->in != NULL && count >= 0 && width != 1) {
-        move_apart(run, first, n, count, bytes, places);
+    } else if (split->in != NULL && long_run && width != 1) {
+        move_apart(run, first, n, count, bytes, &(struct places){clear, set, 0});
         set += count;
         clear += n - count;
     } else if (split->in == NULL) {
@@ -198,7 +204,7 @@ static void place_chunk(const struct run *run, int64_t first, int64_t n, struct 
     EACH_BLOCK(at, size, first, n) {
         read_flags(split, at, size, bytes);
         if (split->heads == NULL) {
-            place(run, at, size, bytes, &places);
+            place(run, at, size, bytes, true, &places);
             continue;
         }
         read_heads(split, at, size, heads);
@@ -211,7 +217,8 @@ static void place_chunk(const struct run *run, int64_t first, int64_t n, struct 
                 if (head) places.clear = at + i;
                 places.set = at + i + clear;
             }
-            place(run, at + i, stop - i, bytes + i, &places);
+            /* the flags of a segment that lies in the block are counted as they are here */
+            place(run, at + i, stop - i, bytes + i, i == 0 || stop == size, &places);
         }
     }
 }

@@ -21,7 +21,8 @@ void check_orphans(vscan_backend backend, struct tour *tour) {
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_FLOAT, 1000, &b[OWNED]));
     WANT(tour, VSCAN_OK, vscan_buffer_view(b[OWNED], 0, 10, &b[VIEW]));
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_FLOAT, 1000, &b[GONE]));
-    WANT(tour, VSCAN_OK, vscan_buffer_view(b[GONE], 5, 10, &b[LEFT])); /* what it is a view of goes first */
+    WANT(tour, VSCAN_OK,
+         vscan_buffer_view(b[GONE], 5, 10, &b[LEFT])); /* what it is a view of goes first */
     WANT(tour, VSCAN_OK, vscan_buffer_wrap(ctx, VSCAN_FLOAT, callers, 32, &b[WRAPPED]));
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_FLOAT, 0, &b[EMPTY]));
     for (int k = 0; k < 2; k++)
@@ -38,8 +39,7 @@ void check_orphans(vscan_backend backend, struct tour *tour) {
     host[0] = 1; /* the caller's is still there */
     if (vscan_buffer_length(b[VIEW]) != -1) tour_wrong(tour, "a view of memory that is gone");
     static const int order[] = {VIEW, WRAPPED, LEFT, EMPTY, OWNED};
-    for (int k = 0; k < BUFFERS - 1; k++)
-        WANT(tour, VSCAN_OK, vscan_buffer_destroy(b[order[k]]));
+    for (int k = 0; k < BUFFERS - 1; k++) WANT(tour, VSCAN_OK, vscan_buffer_destroy(b[order[k]]));
     WANT(tour, VSCAN_OK, vscan_carry_destroy(carry[0]));
     if (allocations() != before) tour_wrong(tour, "handles without memory have released some");
 }

@@ -159,7 +159,7 @@ static void at_the_end(void **state) {
         const int which = i / 2;
         set_up(state);
         make_call((which + 1) % CALLS_ALL);
-        refuses(statuses[(which + 1) % CALLS_ALL], vscan_ctx_synchronize(ctx)); /* this one is taken */
+        refuses(statuses[(which + 1) % CALLS_ALL], vscan_ctx_synchronize(ctx)); /* it is taken */
         make_call(which);
         if (i % 2 == 0) destroy_buffers();
         char beginning[100];
