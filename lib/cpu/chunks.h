@@ -8,8 +8,6 @@
 #ifndef VSCAN_CPU_CHUNKS_H
 #define VSCAN_CPU_CHUNKS_H
 
-#include <string.h>
-
 #include "cpu/cpu.h"
 #include "cpu/parallel.h"
 
@@ -25,12 +23,6 @@ enum {
 #define EACH_BLOCK(at, count, first, n)                                                            \
     for (int64_t at = (first), count; (count = vscan__cpu_smaller((first) + (n)-at, BLOCK)) > 0;   \
          at += BLOCK)
-
-/* What VSCAN__ONCE is for a number: a copy, in whose place the vector is not read again. */
-static inline void copy_once(void *to, const void *from, int64_t bytes) {
-    memcpy(to, from, (size_t)bytes);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* from here on it may hold other numbers */
-}
 
 /* Elements first .. first + n - 1; n > 0 unless the vector has none: a part has many blocks. */
 struct chunk {

@@ -30,12 +30,19 @@ struct block {
     _Alignas(64) char positions[BLOCK * sizeof(int64_t)];
 };
 
-static void take_block(const struct vscan__move *move, int64_t first, int64_t n,
-                       struct block *block) {
-    const int64_t size = size_of(move->position_type);
+/* Fills a block; whether all positions lie in the vector. */
+static bool take_block(const struct moves *moves, int64_t first, int64_t n, struct block *block) {
+    const struct vscan__move *move = moves->move;
+    const uint64_t last = move->length > 0 ? (uint64_t)move->length - 1 : 0;
     block->first = first;
     block->n = n;
-    copy_once(block->positions, (const char *)move->positions + first * size, n * size);
+    const bool inside =
+        move->position_type == VSCAN_LONG
+            ? moves->maps->take_8((const int64_t *)move->positions + first, n, last,
+                                  block->positions)
+            : moves->maps->take_4((const int32_t *)move->positions + first, n,
+                                  last < INT32_MAX ? last : INT32_MAX, block->positions);
+    return inside && move->length > 0;
 }
 
 /* Of element first + i. */
@@ -48,16 +55,6 @@ static inline int64_t position_at(const struct vscan__move *move, const struct b
 
 static bool is_inside(const struct vscan__move *move, int64_t at) {
     return (uint64_t)at < (uint64_t)move->length;
-}
-
-/* Whether all positions lie in the vector. */
-static bool all_inside(const struct moves *moves, const struct block *block) {
-    const struct vscan__move *move = moves->move;
-    if (move->length == 0) return false;
-    const uint64_t last = (uint64_t)move->length - 1;
-    if (move->position_type == VSCAN_LONG)
-        return moves->maps->inside_8(block->positions, block->n, last);
-    return moves->maps->inside_4(block->positions, block->n, last < INT32_MAX ? last : INT32_MAX);
 }
 
 /* Elements i = begin .. end - 1 of a block. Blocks of positions that are all inside, which takes only some
@@ -81,7 +78,8 @@ static bool all_inside(const struct moves *moves, const struct block *block) {
     do {                                                                                           \
         const T *in = move->in;                                                                    \
         T *out = (T *)move->out + block->first;                                                    \
-        EACH_INSIDE(0, block->n, out[i] = in[positions[i]]);                                       \
+        const int64_t n = block->n; /* which stores to out might change, for all compilers know */ \
+        EACH_INSIDE(0, n, out[i] = in[positions[i]]);                                              \
     } while (0)
 
 static void gather_block(const struct moves *moves, int64_t size, const struct block *block) {
@@ -105,8 +103,7 @@ static struct found gather_chunk(const void *work, int64_t first, int64_t n) {
     struct found found = nothing;
     struct block block;
     EACH_BLOCK(at, count, first, n) {
-        take_block(move, at, count, &block);
-        if (all_inside(moves, &block)) {
+        if (take_block(moves, at, count, &block)) {
             gather_block(moves, size, &block);
             continue;
         }
@@ -176,8 +173,7 @@ static struct found permute_chunk(const void *work, int64_t first, int64_t n) {
     struct found found = nothing;
     struct block block;
     EACH_BLOCK(at, count, first, n) {
-        take_block(move, at, count, &block);
-        const bool inside = all_inside(moves, &block);
+        const bool inside = take_block(moves, at, count, &block);
         if (inside) permute_block(move, size, &block, 0, count);
         if (inside && move->written == NULL) continue;
         for (int64_t i = 0; i < count; i++) {

@@ -89,16 +89,32 @@ REPEAT(uint8_t)
 REPEAT(int32_t)
 REPEAT(int64_t)
 
-/* Negative, or greater than the last one: either sets the sign bit of `outside`. */
-#define INSIDE(T, U)                                                                               \
-    static bool inside_##T(const void *positions, int64_t n, uint64_t last) {                      \
-        const T *at = positions;                                                                   \
-        U outside = 0;                                                                             \
-        EACH(i, n) outside |= (U)at[i] | ((U)last - (U)at[i]);                                     \
+/* Negative, or greater than the last one: either sets the sign bit of `outside`. Another thread may write there
+   meanwhile: the empty assembly keeps compilers from reading again what was read. */
+#define TAKE(T, U)                                                                                 \
+    static bool take_##T(const void *positions, int64_t n, uint64_t last, void *copy) {            \
+        typedef U lanes __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(U)), may_alias)); \
+        enum { LANES = VECTOR_BYTES / sizeof(U) };                                                 \
+        const U *at = positions;                                                                   \
+        U *to = copy, outside = 0;                                                                 \
+        lanes any = {0};                                                                           \
+        int64_t i = 0;                                                                             \
+        for (; i + LANES <= n; i += LANES) {                                                       \
+            const lanes x = *(const lanes *)(at + i);                                              \
+            __asm__ volatile("" ::: "memory");                                                     \
+            *(lanes *)(to + i) = x;                                                                \
+            any |= x | ((U)last - x);                                                              \
+        }                                                                                          \
+        for (; i < n; i++) {                                                                       \
+            const U x = __atomic_load_n(at + i, __ATOMIC_RELAXED);                                 \
+            to[i] = x;                                                                             \
+            outside |= x | ((U)last - x);                                                          \
+        }                                                                                          \
+        EACH(k, LANES) outside |= any[k];                                                          \
         return outside >> (8 * sizeof(U) - 1) == 0;                                                \
     }
-INSIDE(int32_t, uint32_t)
-INSIDE(int64_t, uint64_t)
+TAKE(int32_t, uint32_t)
+TAKE(int64_t, uint64_t)
 
 /* Every element is stored to both places, and one of the two advances. */
 #define SEPARATE(T, bits)                                                                          \
@@ -223,8 +239,8 @@ const struct vscan__cpu_maps MAPS = {
     .repeat_1 = repeat_uint8_t,
     .repeat_4 = repeat_int32_t,
     .repeat_8 = repeat_int64_t,
-    .inside_4 = inside_int32_t,
-    .inside_8 = inside_int64_t,
+    .take_4 = take_int32_t,
+    .take_8 = take_int64_t,
     .separate_4 = separate_int32_t,
     .separate_8 = separate_int64_t,
     .gather_4 = gather_int32_t,

@@ -136,9 +136,9 @@ struct vscan__cpu_maps {
     void (*repeat_1)(const void *element, void *group);
     void (*repeat_4)(const void *element, void *group);
     void (*repeat_8)(const void *element, void *group);
-    /* whether n positions of 4 or 8 bytes all lie in 0 .. last */
-    bool (*inside_4)(const void *positions, int64_t n, uint64_t last);
-    bool (*inside_8)(const void *positions, int64_t n, uint64_t last);
+    /* copies n positions of 4 or 8 bytes, each read once; whether all that are copied lie in 0 .. last */
+    bool (*take_4)(const void *positions, int64_t n, uint64_t last, void *copy);
+    bool (*take_8)(const void *positions, int64_t n, uint64_t last, void *copy);
     /* those of n elements of 4 or 8 bytes that are flagged 0 to clear, those flagged 1 to set, in
        their order; both have room for VSCAN__CPU_LANES more than n */
     void (*separate_4)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
