@@ -91,12 +91,13 @@ INLINE void scatter(int key_size, int value_size, enum vscan__key_kind kind,
     const struct vscan__order order = *given;
     const struct vscan__vectors in = *from, out = *to;
     const struct digit digit = digit_of(&order, pass);
+#pragma GCC unroll 4 /* pays for the comparison with bound */
     for (int64_t i = first; i < end; i++) {
         const uint64_t x = number_of(key_size, kind, &order, in.keys, i);
-        int64_t *const place = places + digit_in(key_size, &digit, x);
-        const int64_t at = *place;
+        const unsigned d = digit_in(key_size, &digit, x);
+        const int64_t at = places[d];
         if (__builtin_expect(at >= bound, 0)) continue;
-        *place = at + 1;
+        places[d] = at + 1;
         move_element(key_size, out.keys, at, in.keys, i);
         move_element(value_size, out.values, at, in.values, i);
     }
