@@ -43,6 +43,7 @@ done
 # No folder of kernels/ but these.
 may 'kernels/' "(scan|reduce|matrix|segments|pack|split|map|sort)/|$below|[^/]*\$"
 may 'info/' 'info/'
+may 'python/' '[^/]*$'
 may 'mpi/' 'core/(options|order)\.h|cpu/modes\.h|[^/]*$'
 
 # tsort fails on a circle. What kernels/ includes is relative to kernels/.

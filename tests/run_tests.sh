@@ -78,6 +78,10 @@ if [ "${CI:-}" = true ]; then
     want libjna-java test -f /usr/share/java/jna.jar
     want mandoc command -v mandoc # for tests/manual
     want groff-base command -v groff
+    # for tests/python.sh
+    want python3-venv python3 -c 'import ensurepip, venv'
+    want python3-dev sh -c "python3 -c 'import sysconfig; print(sysconfig.get_path(\"include\"))' |
+        xargs -I{} test -f {}/Python.h"
     # for tests/packages
     want dpkg-dev command -v dpkg-shlibdeps
     want lintian command -v lintian

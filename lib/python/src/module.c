@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module vscan._vscan. Its functions lie in the files of their families. */
+#define IMPORTS_NUMPY
+#include "module.h"
+
+#include "gpu.h"
+#include "job.h"
+
+static PyObject *synchronize(PyObject *module, PyObject *nothing) {
+    (void)module;
+    (void)nothing;
+    if (!gpu_synchronize()) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_functions[] = {
+    {"synchronize", synchronize, METH_NOARGS,
+     PyDoc_STR(
+         "synchronize($module)\n"
+         "--\n\n"
+         "Waits until the work of all functions of this module on GPUs is done.\n\n"
+         "Raises what was found wrong in the data since the last time (an offset that falls, for\n"
+         "example), and releases the arrays that were kept for the work. On the host every "
+         "function\n"
+         "is done, and has raised, when it returns.\n")},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "vscan._vscan",
+                                        PyDoc_STR("The functions of vscan, in C."),
+                                        -1,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
+
+static bool fill(PyObject *module) {
+    PyMethodDef *const families[] = {module_functions,  scan_functions, reduce_functions,
+                                     segment_functions, pack_functions, sort_functions};
+    for (size_t k = 0; k < sizeof families / sizeof families[0]; k++)
+        if (PyModule_AddFunctions(module, families[k]) != 0) return false;
+    if (PyModule_AddStringConstant(module, "library_version", vscan_version_text()) != 0)
+        return false;
+    return errors_import(module);
+}
+
+PyMODINIT_FUNC PyInit__vscan(void);
+PyMODINIT_FUNC PyInit__vscan(void) {
+    if (PyArray_ImportNumPyAPI() != 0) return NULL;
+    PyObject *const module = PyModule_Create(&definition);
+    if (module == NULL || fill(module)) return module;
+    Py_DECREF(module);
+    return NULL;
+}
