@@ -119,8 +119,7 @@ vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_bu
 }
 
 vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes) {
-    if (VSCAN__AT_TYPE((unsigned)type) >= VSCAN__TYPES)
-        return vscan__refuse_enum(ctx, "type", (int32_t)type, "vscan_type");
+    TRY(vscan__check_a_type(ctx, "type", type));
     if (n < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "n is %" PRId64 ", negative", n);
     int64_t size = vscan__element_size(type); /* for bits, the words always fit */
     if (size > 0 && n > PTRDIFF_MAX / size)
@@ -363,8 +362,7 @@ vscan_status vscan__check_value(vscan_ctx *ctx, const vscan_value *value, vscan_
                            "options->initial has a number, and its member holds is 0, must be the "
                            "number's type");
     }
-    if (VSCAN__AT_TYPE((unsigned)holds) >= VSCAN__TYPES)
-        return vscan__refuse_enum(ctx, "options->initial.holds", value->holds, "vscan_type");
+    TRY(vscan__check_a_type(ctx, "options->initial.holds", holds));
     if (holds != type)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "options->initial holds %s, must hold %s",
                            vscan__type_name(holds), vscan__type_name(type));

@@ -174,6 +174,12 @@ vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value,
 /* op is none of those that a function takes. */
 vscan_status vscan__refuse_op(vscan_ctx *ctx, vscan_op op, const char *allowed);
 
+/* A vscan_type, and not VSCAN_NONE. */
+static inline vscan_status vscan__check_a_type(vscan_ctx *ctx, const char *name, vscan_type type) {
+    if (VSCAN__AT_TYPE((unsigned)type) < VSCAN__TYPES) return VSCAN_OK;
+    return vscan__refuse_enum(ctx, name, (int32_t)type, "vscan_type");
+}
+
 /* options->kind and options->direction. */
 static inline vscan_status vscan__check_kind(vscan_ctx *ctx, int32_t kind) {
     if (kind == VSCAN_INCLUSIVE || kind == VSCAN_EXCLUSIVE) return VSCAN_OK;

@@ -80,8 +80,7 @@ static vscan_status check_apart(const struct array *a, const struct array *b, bo
 }
 
 static vscan_status check_pair(vscan_op op, vscan_type type, enum vscan__pair *pair) {
-    if (VSCAN__AT_TYPE((unsigned)type) >= VSCAN__TYPES)
-        return vscan__refuse_enum(NULL, "type", (int32_t)type, "vscan_type");
+    TRY(vscan__check_a_type(NULL, "type", type));
     if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
         return vscan__refuse_enum(NULL, "op", (int32_t)op, "vscan_op");
     if (!vscan__has_pairs(type))
@@ -230,8 +229,7 @@ static bool can_be_sorted(vscan_type type) {
 
 static vscan_status check_sorted(const char *name, vscan_type type) {
     if (can_be_sorted(type)) return VSCAN_OK;
-    if (VSCAN__AT_TYPE((unsigned)type) >= VSCAN__TYPES)
-        return vscan__refuse_enum(NULL, name, (int32_t)type, "vscan_type");
+    TRY(vscan__check_a_type(NULL, name, type));
     return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int, float, double or long", name,
                        vscan__type_name(type));
 }

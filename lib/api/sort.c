@@ -147,6 +147,8 @@ vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer *keys,
 static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, int64_t n) {
     struct vscan__sort sort = {.n = n};
     int64_t bytes; /* of all that is needed, at most three times the vectors */
+    TRY(vscan__check_a_type(ctx, "keys", keys));
+    if (values != VSCAN_NONE) TRY(vscan__check_a_type(ctx, "values", values));
     TRY(vscan__check_size(ctx, keys, n, &bytes));
     if (values != VSCAN_NONE) TRY(vscan__check_size(ctx, values, n, &bytes));
     TRY(check_types(ctx, keys, values, values != VSCAN_NONE, &sort));

@@ -179,12 +179,15 @@ vscan_value option_value(vscan_type type, const void *element) {
     if (type == VSCAN_DOUBLE) memcpy(&value.as_double, element, sizeof value.as_double);
     if (type == VSCAN_LONG) memcpy(&value.as_long, element, sizeof value.as_long);
     if (!hostile()) return value;
-    const int64_t way = below(3);
+    const bool zero = value.as_int == 0 && value.as_float == 0 && value.as_double == 0 &&
+                      value.as_long == 0; /* without its type it would be no value */
+    const int64_t way = below(zero ? 3 : 4);
     if (way == 0) value.unused = -1;
+    if (way == 3) value.holds = VSCAN_NONE;
     if (way == 1)
         value.holds = type == VSCAN_LONG ? VSCAN_BIT : below(2) ? VSCAN_UINT8 : VSCAN_LONG;
     if (way == 2) value.holds = VSCAN_PLUS;
-    refuse(way == 0 ? VSCAN_ERROR_VALUE : way == 1 ? VSCAN_ERROR_TYPE : VSCAN_ERROR_ENUM);
+    refuse(way == 1 ? VSCAN_ERROR_TYPE : way == 2 ? VSCAN_ERROR_ENUM : VSCAN_ERROR_VALUE);
     return value;
 }
 

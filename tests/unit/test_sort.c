@@ -580,10 +580,10 @@ static void refused_reserve(void **state) {
     (void)state;
     vscan_ctx *c = w.ctx;
     refused(NULL, VSCAN_ERROR_NULL, "ctx ", vscan_sort_reserve(NULL, VSCAN_INT, 0, 1));
-    refused_untouched(VSCAN_ERROR_ENUM, "type ", vscan_sort_reserve(c, (vscan_type)0, 0, 1));
-    refused_untouched(VSCAN_ERROR_ENUM, "type ",
+    refused_untouched(VSCAN_ERROR_ENUM, "keys is 0, ", vscan_sort_reserve(c, (vscan_type)0, 0, 1));
+    refused_untouched(VSCAN_ERROR_ENUM, "values is 7, ",
                       vscan_sort_reserve(c, VSCAN_INT, (vscan_type)7, 1));
-    refused_untouched(VSCAN_ERROR_ENUM, "type ",
+    refused_untouched(VSCAN_ERROR_ENUM, "values is -1, ",
                       vscan_sort_reserve(c, VSCAN_INT, (vscan_type)-1, 1));
     static const vscan_type small[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_UINT8};
     for (int k = 0; k < 3; k++)
