@@ -79,10 +79,11 @@ class Pages:
         return re.sub(r"\b(?:vscan_\w+(?:\.h)?|VSCAN_\w+)", link, html.escape(text, quote=False))
 
     def inline(self, text):
-        """A sentence: code is what has brackets, and the names of the interface."""
+        """A sentence: code is what has brackets, and the names of the interface; **this** is bold."""
         parts = re.split(r"(`[^`]+`|\b\w+\[[^]]*\](?:\[[^]]*\])?|\b(?:vscan_\w+(?:\.h)?|VSCAN_\w+)\b(?:\(\))?)", text)
-        return "".join(f"<code>{self.code(part.strip('`'))}</code>" if k % 2 else html.escape(part, quote=False)
+        said = "".join(f"<code>{self.code(part.strip('`'))}</code>" if k % 2 else html.escape(part, quote=False)
                        for k, part in enumerate(parts))
+        return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", said)
 
     def program(self, text):
         return f"<pre><code>{self.code(text)}</code></pre>"
@@ -280,7 +281,8 @@ class ManPages:
 
     def paragraph(self, text):
         """Sentences begin lines, as in troff they should."""
-        return "\n".join(troff(line) for line in re.sub(r"(?<=[a-z0-9)\]]\.) (?=[A-Z])", "\n", text).split("\n"))
+        lines = re.sub(r"(?<=[a-z0-9)\]]\.) (?=[A-Z])", "\n", text).split("\n")
+        return "\n".join(re.sub(r"\*\*(.+?)\*\*", r"\\fB\1\\fR", troff(line)) for line in lines)
 
     def lines(self, lines):
         return ".PP\n.RS 4\n.nf\n" + "\n".join(troff(line) or ".sp" for line in lines) + "\n.fi\n.RE"
