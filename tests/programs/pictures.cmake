@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests of the programs that read pictures, summed_area and grey_picture, with files. CMake writes
+# Tests of the programs that read pictures, summed_area, equalise and grey_picture, with files. CMake writes
 # these, so all their bytes are letters.
 set(pictures ${CMAKE_CURRENT_BINARY_DIR}/pictures)
 
@@ -78,9 +78,13 @@ function(formats_refused name format plain binary other)
   picture_refused(${name} byte_above "${binary} 2 1 97 ababab" "${no}a sample is above the maximum")
 endfunction()
 
+picture_becomes(equalise binary "P5 4 2 255\naaaaaaaa" "P5\n4 2\n255\naaaaaaaa") # of one level
+
 formats_refused(summed_area PGM P2 P5 P6)
+formats_refused(equalise PGM P2 P5 P6)
 formats_refused(grey_picture PPM P3 P6 P5)
 names_refused(summed_area)
+names_refused(equalise)
 names_refused(grey_picture)
 
 set(good ${pictures}/summed_area_binary)
