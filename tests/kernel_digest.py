@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Digests of the machine code of kernels, without a GPU and without CUDA's tools:
 
-    kernel_digest.py [--only ARCHITECTURE] BUILD...
+    kernel_digest.py [--output FILE] [--only ARCHITECTURE] BUILD...
     kernel_digest.py [--only ARCHITECTURE] --compare BEFORE AFTER
     kernel_digest.py --record RECORD LIBRARY
 
@@ -19,6 +19,7 @@ are any. --record compares a library with the record of a GPU (tests/gpu_record.
 with 77 if they cannot be compared.
 """
 import collections
+import contextlib
 import ctypes
 import ctypes.util
 import glob
@@ -287,6 +288,9 @@ def compiler_of(library):
 
 def main(words):
     only = None
+    if words[:1] == ["--output"] and len(words) > 2:
+        with open(words[1], "w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+            return main(words[2:])
     if words[:1] == ["--only"] and len(words) > 1:
         only, words = words[1], words[2:]
     if words[:1] == ["--compare"] and len(words) == 3:
