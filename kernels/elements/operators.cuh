@@ -229,15 +229,9 @@ struct pair<op_max, double> {
 
 /* ---- Which pairs share a kernel --------------------------------------------------------------- */
 
-/* The kernel's pair of a pair of core/pairs.h, its number among them, and the transform. */
+/* The kernel's pair of a pair of core/pairs.h, and the transform. */
 template <class Op, class T>
 struct form;
-template <class Pair, int Index>
-struct form_of {
-    using kernel = Pair;
-    static constexpr int index = Index;
-};
-static constexpr int forms = 9;
 /* The pairs that kernels are compiled for. */
 #define VSCAN__FORMS(X)                                                                            \
     X(op_plus, int)                                                                                \
@@ -249,9 +243,10 @@ static constexpr int forms = 9;
     X(op_max, double)                                                                              \
     X(op_or, int)                                                                                  \
     X(op_or, long)
-#define FORM(op, T, kernel_op, kernel_T, index, ...)                                               \
+#define FORM(op, T, kernel_op, kernel_T, ...)                                                      \
     template <>                                                                                    \
-    struct form<op, T> : form_of<pair<kernel_op, kernel_T>, index> {                               \
+    struct form<op, T> {                                                                           \
+        using kernel = pair<kernel_op, kernel_T>;                                                  \
         static constexpr pair_transform transform = {__VA_ARGS__};                                 \
     };
 #define ALL ~UINT64_C(0)
@@ -259,26 +254,26 @@ static constexpr int forms = 9;
 #define KEY (uint64_t) key_of_double::below_zero, key_of_double::offset
 #define FLOAT_TRUTH ~SIGN >> 32, 1, UINT64_C(0x3f800000)
 #define DOUBLE_TRUTH ~SIGN, 1, UINT64_C(0x3ff0000000000000)
-FORM(op_plus, int, op_plus, int, 0)
-FORM(op_plus, long, op_plus, long, 1)
-FORM(op_plus, float, op_plus, float, 2)
-FORM(op_plus, double, op_plus, double, 3)
-FORM(op_max, int, op_max, int, 4)
-FORM(op_min, int, op_max, int, 4, ALL)
-FORM(op_max, float, op_max, float, 5)
-FORM(op_min, float, op_max, float, 5, SIGN >> 32)
-FORM(op_max, long, op_max, double, 6)
-FORM(op_min, long, op_max, double, 6, ALL)
-FORM(op_max, double, op_max, double, 6, 0, KEY)
-FORM(op_min, double, op_max, double, 6, SIGN, KEY)
-FORM(op_or, int, op_or, int, 7, 0, ALL, ALL, 1)
-FORM(op_and, int, op_or, int, 7, ALL, ALL, ALL, 1)
-FORM(op_or, float, op_or, int, 7, 0, FLOAT_TRUTH)
-FORM(op_and, float, op_or, int, 7, 1, FLOAT_TRUTH)
-FORM(op_or, long, op_or, long, 8, 0, ALL, ALL, 1)
-FORM(op_and, long, op_or, long, 8, ALL, ALL, ALL, 1)
-FORM(op_or, double, op_or, long, 8, 0, DOUBLE_TRUTH)
-FORM(op_and, double, op_or, long, 8, 1, DOUBLE_TRUTH)
+FORM(op_plus, int, op_plus, int)
+FORM(op_plus, long, op_plus, long)
+FORM(op_plus, float, op_plus, float)
+FORM(op_plus, double, op_plus, double)
+FORM(op_max, int, op_max, int)
+FORM(op_min, int, op_max, int, ALL)
+FORM(op_max, float, op_max, float)
+FORM(op_min, float, op_max, float, SIGN >> 32)
+FORM(op_max, long, op_max, double)
+FORM(op_min, long, op_max, double, ALL)
+FORM(op_max, double, op_max, double, 0, KEY)
+FORM(op_min, double, op_max, double, SIGN, KEY)
+FORM(op_or, int, op_or, int, 0, ALL, ALL, 1)
+FORM(op_and, int, op_or, int, ALL, ALL, ALL, 1)
+FORM(op_or, float, op_or, int, 0, FLOAT_TRUTH)
+FORM(op_and, float, op_or, int, 1, FLOAT_TRUTH)
+FORM(op_or, long, op_or, long, 0, ALL, ALL, 1)
+FORM(op_and, long, op_or, long, ALL, ALL, ALL, 1)
+FORM(op_or, double, op_or, long, 0, DOUBLE_TRUTH)
+FORM(op_and, double, op_or, long, 1, DOUBLE_TRUTH)
 #undef DOUBLE_TRUTH
 #undef FLOAT_TRUTH
 #undef ALL

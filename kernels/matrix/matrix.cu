@@ -15,9 +15,7 @@ extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matr
                                                             const vscan__matrix *matrix) {         \
         using form = vscan::form<vscan::op_##op, type>;                                            \
         return matrix->columns                                                                     \
-                   ? vscan::launch_any_columns<form::kernel>(launch, matrix, form::transform,      \
-                                                             form::index)                          \
-                   : vscan::launch_any_rows<form::kernel>(launch, matrix, form::transform,         \
-                                                          form::index);                            \
+                   ? vscan::launch_any_columns<form::kernel>(launch, matrix, form::transform)      \
+                   : vscan::launch_any_rows<form::kernel>(launch, matrix, form::transform);        \
     }
 VSCAN__PAIRS(X)

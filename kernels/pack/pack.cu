@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches packs and enumerations. */
+#include "machine/launch.cuh"
 #include "pack/small.cuh"
 #include "pack/tiles.cuh"
 
@@ -34,17 +35,14 @@ static cudaError_t launch_small(const vscan__launch *launch, const vscan__pack *
                  arguments_of(launch, pack), launch->may_overlap);
 }
 
-/* bit of launch->packs_ready: this kernel has been given its shared memory */
 template <class Form>
-static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, int bit) {
+static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack) {
     constexpr int64_t size = sizeof(typename Form::T);
     const int items = pack_threads * Form::V * pack_chunks_of(10 * launch->architecture);
     const int bytes = Form::elements ? items * (int)size : 0;
-    if (bytes > 48 << 10 && !(launch->packs_ready >> bit & 1)) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            pack_tiles<Form>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (bytes > 48 << 10) {
+        const cudaError_t error = allow_shared_memory(launch, pack_tiles<Form>, bytes);
         if (error != cudaSuccess) return error;
-        launch->packs_ready |= 1u << bit;
     }
     pack_arguments a = arguments_of(launch, pack);
     a.wide_in = aligned_to(pack->in, Form::V * size);
@@ -65,18 +63,18 @@ extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pa
     if (small_fits(launch, pack)) return launch_small(launch, pack);
     if (pack->flags != nullptr) {
         const int64_t size = map_size(pack->type);
-        return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack, 0)
-               : size == 4 ? launch_pack<pack_by_flags<uint32_t>>(launch, pack, 1)
-                           : launch_pack<pack_by_flags<uint8_t>>(launch, pack, 2);
+        return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack)
+               : size == 4 ? launch_pack<pack_by_flags<uint32_t>>(launch, pack)
+                           : launch_pack<pack_by_flags<uint8_t>>(launch, pack);
     }
-    return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack, 3)
-           : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack, 4)
-           : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack, 5)
-           : pack->type == VSCAN_UINT8 ? launch_pack<pack_by_value<uint8_t>>(launch, pack, 9)
-                                       : launch_pack<pack_by_value<double>>(launch, pack, 6);
+    return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack)
+           : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack)
+           : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack)
+           : pack->type == VSCAN_UINT8 ? launch_pack<pack_by_value<uint8_t>>(launch, pack)
+                                       : launch_pack<pack_by_value<double>>(launch, pack);
 }
 
 extern "C" cudaError_t vscan__launch_enumerate(vscan__launch *launch, const vscan__pack *pack) {
-    return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack, 7)
-                                   : launch_pack<pack_numbers<int64_t>>(launch, pack, 8);
+    return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack)
+                                   : launch_pack<pack_numbers<int64_t>>(launch, pack);
 }

@@ -44,6 +44,7 @@
 #ifndef VSCAN_REDUCE_BY_OFFSETS_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_CUH
 
+#include "machine/launch.cuh"
 #include "reduce/by_offsets_prefix.cuh"
 
 namespace vscan {
@@ -219,18 +220,12 @@ static bool suits_reduce_offsets(const vscan__launch *launch, const vscan__scan 
 }
 
 template <class Pair>
-static cudaError_t launch_reduce_offsets(vscan__launch *launch, segmented_reduce_arguments &a,
-                                         int kernel) {
+static cudaError_t launch_reduce_offsets(vscan__launch *launch, segmented_reduce_arguments &a) {
     const int64_t n = a.scan.n, items = offsets_shape<Pair>::items;
     const int bytes =
         2 * offsets_reduction_warps * segments_share + (int)sizeof(offsets_shared<Pair>);
-    const unsigned ready = 1u << (16 + kernel); /* above the bits of reduce_segments */
-    if (!(launch->segments_ready & ready)) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            reduce_offsets<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-        if (error != cudaSuccess) return error;
-        launch->segments_ready |= ready;
-    }
+    const cudaError_t error = allow_shared_memory(launch, reduce_offsets<Pair>, bytes);
+    if (error != cudaSuccess) return error;
     a.partitions = n > 0 ? (n + items - 1) / items : 1;
     /* twice the average: what a search has read is in the cache */
     const int64_t each = (a.scan.totals_length + 1) * items / (n + 1);

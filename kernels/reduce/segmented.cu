@@ -6,7 +6,7 @@
     extern "C" cudaError_t vscan__launch_reduce_segmented_##pair_name(vscan__launch *launch,       \
                                                                       const vscan__scan *scan) {   \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_segments<form::kernel>(launch, scan, form::transform, form::index);   \
+        return vscan::launch_segments<form::kernel>(launch, scan, form::transform);                \
     }
 VSCAN__PAIRS(X)
 #undef X

@@ -45,6 +45,7 @@
 #ifndef VSCAN_REDUCE_SEGMENTED_CUH
 #define VSCAN_REDUCE_SEGMENTED_CUH
 
+#include "machine/launch.cuh"
 #include "reduce/by_offsets.cuh"
 #include "reduce/segmented_phases.cuh"
 
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 
 template <class Pair>
 static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan,
-                                   const pair_transform &transform, int kernel) {
+                                   const pair_transform &transform) {
     using shape = segments_shape<Pair>;
     segmented_reduce_arguments a;
     a.scan = *scan;
@@ -112,16 +113,13 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_search(scan->totals_length + 1, scan->n, 2);
-    if (suits_reduce_offsets<Pair>(launch, scan))
-        return launch_reduce_offsets<Pair>(launch, a, kernel);
+    if (suits_reduce_offsets<Pair>(launch, scan)) return launch_reduce_offsets<Pair>(launch, a);
     /* GPUs without TMA: a block may have no more than 48 or 64 KiB of shared memory */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);
-    if (bytes > 48 << 10 && !(launch->segments_ready >> kernel & 1)) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            reduce_segments<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (bytes > 48 << 10) {
+        const cudaError_t error = allow_shared_memory(launch, reduce_segments<Pair>, bytes);
         if (error != cudaSuccess) return error;
-        launch->segments_ready |= 1u << kernel;
     }
     const int64_t partitions = a.partitions = scan->n / (warps * shape::share) + 1;
     const int64_t resident = (int64_t)segments_resident * launch->multiprocessors;

@@ -3,12 +3,6 @@
    kernels. */
 #include "scan/scan.cuh"
 
-namespace vscan {
-
-static_assert(2 * forms + 2 <= 32, "each has two bits in launch->large_ready, carries two more");
-
-} /* namespace vscan */
-
 extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type type, int64_t n) {
     const int64_t size = type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
@@ -28,12 +22,11 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
     extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
                                                      const vscan__scan *scan) {                    \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_scan<form::kernel, false>(launch, scan, form::transform,              \
-                                                       form::index);                               \
+        return vscan::launch_scan<form::kernel, false>(launch, scan, form::transform);             \
     }                                                                                              \
     extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
                                                                const vscan__scan *scan) {          \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_scan<form::kernel, true>(launch, scan, form::transform, form::index); \
+        return vscan::launch_scan<form::kernel, true>(launch, scan, form::transform);              \
     }
 VSCAN__PAIRS(X)

@@ -46,7 +46,7 @@ static int64_t portion_items(const vscan__launch *launch) {
    next. */
 template <class Pair>
 static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan,
-                                   const pair_transform &transform, int kernel, int64_t most) {
+                                   const pair_transform &transform, int64_t most) {
     using T = typename Pair::T;
     const int64_t portions = (scan->n - 1) / most + 1, unit = portion_unit<Pair>;
     const int64_t units = (scan->n - 1) / unit + 1;
@@ -63,7 +63,7 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
         portion.in = (const T *)scan->in + first;
         portion.out = (T *)scan->out + first;
         portion.total = left > items ? &carry[next] : scan->total;
-        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, transform, kernel);
+        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, transform);
         if (error != cudaSuccess) return error;
         portion.has_initial = 2;
         portion.initial_at = &carry[next];
@@ -74,7 +74,7 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
 
 template <class Pair, bool Segmented>
 cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
-                        const pair_transform &transform, int kernel) {
+                        const pair_transform &transform) {
     using shape = partition_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
@@ -82,15 +82,14 @@ cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
                      scan_arguments_of(launch, *scan, transform));
     }
     if (!Segmented && scan->n > portion_items<Pair>(launch))
-        return launch_portions<Pair>(launch, scan, transform, kernel, portion_items<Pair>(launch));
+        return launch_portions<Pair>(launch, scan, transform, portion_items<Pair>(launch));
     scan_arguments a = scan_arguments_of(launch, *scan, transform);
     a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
     if (a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
         if (error != cudaSuccess) return error;
     }
-    if (large_fits<Pair, Segmented>(launch, scan))
-        return launch_large<Pair, Segmented>(launch, a, kernel);
+    if (large_fits<Pair, Segmented>(launch, scan)) return launch_large<Pair, Segmented>(launch, a);
     if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
     const int64_t partitions = (scan->n + shape::items - 1) / shape::items;
     const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
@@ -103,8 +102,8 @@ cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
 /* The launchers of one pair, with their kernels. */
 #define SCANS_OF(op, type)                                                                         \
     template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, false>(                  \
-        vscan__launch *, const vscan__scan *, const vscan::pair_transform &, int);                 \
+        vscan__launch *, const vscan__scan *, const vscan::pair_transform &);                      \
     template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, true>(                   \
-        vscan__launch *, const vscan__scan *, const vscan::pair_transform &, int);
+        vscan__launch *, const vscan__scan *, const vscan::pair_transform &);
 
 #endif

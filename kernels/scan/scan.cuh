@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launcher of scans and segmented scans of a kernel's pair. Each is compiled once, in
-   scan/four_bytes.cu or scan/eight_bytes.cu. kernel: its number, form::index. */
+   scan/four_bytes.cu or scan/eight_bytes.cu. */
 #ifndef VSCAN_SCAN_SCAN_CUH
 #define VSCAN_SCAN_SCAN_CUH
 
@@ -11,7 +11,7 @@ namespace vscan {
 
 template <class Pair, bool Segmented>
 cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
-                        const pair_transform &transform, int kernel);
+                        const pair_transform &transform);
 
 } /* namespace vscan */
 

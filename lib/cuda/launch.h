@@ -72,14 +72,7 @@ struct vscan__launch {
     int64_t large_from;      /* bytes of a vector from which on scans use the TMA kernels */
     int64_t rows_from;       /* bytes of a row from which on rows are scanned one after the other */
     int64_t many_rows_from;  /* the same if there are at least as many rows as multiprocessors */
-    unsigned large_ready;    /* bit k: the shared memory of kernel number k (form::index in
-                            elements/operators.cuh) has been set; the higher bits: of the segmented
-                            ones, then of those with a carry */
-    unsigned segments_ready; /* the same for segmented reductions */
-    unsigned packs_ready;    /* packs */
-    unsigned matrix_ready;   /* rows */
-    unsigned columns_ready;  /* columns */
-    unsigned sorts_ready;    /* histograms of sorts; bits: sizes of keys */
+    uintptr_t allowed[256]; /* kernels that have been given their shared memory: see machine/launch.cuh */
     void *sort_memory;       /* only for sorts, see sort/onesweep/onesweep.cu; NULL: none yet */
     int64_t sort_bytes;      /* of it */
     int64_t sort_portion;    /* elements that one launch of a sort processes at most, < 2^30 */

@@ -10,11 +10,11 @@ namespace vscan {
 /* Of one matrix, or of several that one launch can have. */
 template <class Pair>
 static cudaError_t launch_together(vscan__launch *launch, const vscan__matrix *matrix,
-                                   const pair_transform &transform, int kernel) {
+                                   const pair_transform &transform) {
     if (matrix->out == nullptr) return launch_column_sums<Pair>(launch, matrix, transform);
     if (matrix->each == matrix->lines &&
         has_large_columns(launch, *matrix, (int)sizeof(typename Pair::T)))
-        return launch_large_columns<Pair>(launch, matrix, transform, kernel);
+        return launch_large_columns<Pair>(launch, matrix, transform);
     return launch_columns<Pair>(launch, matrix, transform);
 }
 
@@ -41,17 +41,17 @@ static int64_t matrices_together(const vscan__matrix &all) {
 /* Matrices for which the kernel for large ones is made go one by one. */
 template <class Pair>
 cudaError_t launch_any_columns(vscan__launch *launch, const vscan__matrix *matrix,
-                               const pair_transform &transform, int kernel) {
+                               const pair_transform &transform) {
     const int size = (int)sizeof(typename Pair::T);
     const int64_t matrices = matrix->lines / matrix->each;
-    if (matrices == 1) return launch_together<Pair>(launch, matrix, transform, kernel);
+    if (matrices == 1) return launch_together<Pair>(launch, matrix, transform);
     const bool large =
         matrix->out != nullptr && has_large_columns(launch, some_of(*matrix, 0, 1, size), size);
     const int64_t most = large ? 1 : matrices_together(*matrix);
     for (int64_t first = 0; first < matrices; first += most) {
         const vscan__matrix some =
             some_of(*matrix, first, matrices - first < most ? matrices - first : most, size);
-        const cudaError_t error = launch_together<Pair>(launch, &some, transform, kernel);
+        const cudaError_t error = launch_together<Pair>(launch, &some, transform);
         if (error != cudaSuccess) return error;
     }
     return cudaSuccess;
@@ -72,7 +72,7 @@ int64_t column_words(const vscan__matrix &matrix, int size) {
 
 #define X(op, type)                                                                                \
     template cudaError_t launch_any_columns<pair<op, type>>(                                       \
-        vscan__launch *, const vscan__matrix *, const pair_transform &, int);
+        vscan__launch *, const vscan__matrix *, const pair_transform &);
 VSCAN__FORMS(X)
 
 } /* namespace vscan */

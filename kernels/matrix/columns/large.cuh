@@ -6,6 +6,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_CUH
 
+#include "machine/launch.cuh"
 #include "matrix/columns/columns.cuh"
 #include "matrix/columns/large_compute.cuh"
 
@@ -145,7 +146,7 @@ static cudaError_t map_boxes(const vscan__launch *launch, CUtensorMap *map, cons
 
 template <class Pair>
 static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matrix *matrix,
-                                        const pair_transform &transform, int kernel) {
+                                        const pair_transform &transform) {
     const int size = (int)sizeof(typename Pair::T);
     const large_columns_shape s =
         large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U), Pair::in_any_order);
@@ -154,12 +155,8 @@ static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matr
     if (s.boxes) error = map_boxes(launch, &a.in_map, matrix->in, *matrix, size);
     if (s.boxes && error == cudaSuccess)
         error = map_boxes(launch, &a.out_map, matrix->out, *matrix, size);
-    if (error == cudaSuccess && !(launch->columns_ready >> kernel & 1)) {
-        error =
-            cudaFuncSetAttribute(matrix_columns_large<Pair>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, VSCAN__TMA_SHARED);
-        if (error == cudaSuccess) launch->columns_ready |= 1u << kernel;
-    }
+    if (error == cudaSuccess)
+        error = allow_shared_memory(launch, matrix_columns_large<Pair>, VSCAN__TMA_SHARED);
     if (error != cudaSuccess) return error;
     const int64_t chunks = s.chunks * s.strips;
     const int64_t most = (chunks + large_columns_share - 1) / large_columns_share;

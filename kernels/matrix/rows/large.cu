@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel and its launcher for scans of matrix rows of several tiles: see
    matrix/rows/large.cuh. */
+#include "machine/launch.cuh"
 #include "matrix/rows/large.cuh"
 #include "scan/large/large.cuh"
 
@@ -33,16 +34,11 @@ static cudaError_t map_rows(const vscan__launch *launch, line_map *v, const void
 }
 
 template <class Pair>
-cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel) {
+cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix) {
     using shape = large_shape<Pair, false>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const unsigned ready = rows_ready(rows_large, kernel);
-    if (!(launch->matrix_ready & ready)) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            scan_large_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-        if (error != cudaSuccess) return error;
-        launch->matrix_ready |= ready;
-    }
+    cudaError_t error = allow_shared_memory(launch, scan_large_rows<Pair>, bytes);
+    if (error != cudaSuccess) return error;
     const int64_t row_tiles = vscan::row_tiles(*matrix, sizeof(typename Pair::T));
     const int64_t tiles = matrix->lines * row_tiles;
     large_rows_arguments b = {};
@@ -63,7 +59,7 @@ cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix
     a.scan.total = matrix->totals;
     a.lookback = lookback_of(launch);
     a.late = launch->late;
-    cudaError_t error = map_rows<shape>(launch, &b.in, matrix->in, *matrix);
+    error = map_rows<shape>(launch, &b.in, matrix->in, *matrix);
     if (error == cudaSuccess) error = map_rows<shape>(launch, &b.out, matrix->out, *matrix);
     if (error != cudaSuccess) return error;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
@@ -71,13 +67,11 @@ cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix
                  launch->may_overlap);
 }
 
-template cudaError_t launch_large_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
-                                                           int);
-template cudaError_t launch_large_rows<pair<op_plus, long>>(vscan__launch *, const vscan__matrix *,
-                                                            int);
+template cudaError_t launch_large_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *);
+template cudaError_t launch_large_rows<pair<op_plus, long>>(vscan__launch *, const vscan__matrix *);
 template cudaError_t launch_large_rows<pair<op_plus, double>>(vscan__launch *,
-                                                              const vscan__matrix *, int);
-template cudaError_t launch_large_rows<pair<op_plus, float>>(vscan__launch *, const vscan__matrix *,
-                                                             int);
+                                                              const vscan__matrix *);
+template cudaError_t launch_large_rows<pair<op_plus, float>>(vscan__launch *,
+                                                             const vscan__matrix *);
 
 } /* namespace vscan */

@@ -20,13 +20,6 @@
 
 namespace vscan {
 
-/* The bit of launch->matrix_ready of a kernel of rows; number: of its form. */
-enum rows_kernel { rows_general, rows_segmented, rows_large, rows_kernels };
-static_assert(rows_kernels * forms <= 32, "each has a bit");
-static inline unsigned rows_ready(rows_kernel which, int number) {
-    return 1u << (which * forms + number);
-}
-
 /* Tiles of a row. Each publishes an aggregate. */
 static int64_t row_tiles(const vscan__matrix &matrix, int size) {
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
@@ -52,7 +45,7 @@ static inline bool has_large_rows(const vscan__launch *launch, const vscan__matr
 
 /* Defined in matrix/rows/large.cu. */
 template <class Pair>
-cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel);
+cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix);
 
 /* The pairs that have this kernel, none with a transform. Each adds some 10 KB to the library. */
 template <class Pair>

@@ -12,12 +12,11 @@ namespace vscan {
 
 template <class Pair>
 cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                            const pair_transform &transform, int kernel) {
+                            const pair_transform &transform) {
     const int size = sizeof(typename Pair::T);
     if (matrix->heads != nullptr)
         return launch_rows<Pair>(launch, matrix, transform, matrix_segmented_rows<Pair>,
-                                 sizeof(segmented_rows_shared<Pair>),
-                                 rows_ready(rows_segmented, kernel));
+                                 sizeof(segmented_rows_shared<Pair>));
     if constexpr (many_rows<Pair>) {
         if (has_narrow_rows(launch, *matrix, size))
             return launch_narrow_rows<Pair>(launch, matrix, transform);
@@ -31,11 +30,10 @@ cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
             return launch_row_sums<Pair, false>(launch, matrix, transform);
     }
     if constexpr (large_rows<Pair>) {
-        if (has_large_rows(launch, *matrix, size))
-            return launch_large_rows<Pair>(launch, matrix, kernel);
+        if (has_large_rows(launch, *matrix, size)) return launch_large_rows<Pair>(launch, matrix);
     }
     return launch_rows<Pair>(launch, matrix, transform, matrix_rows<Pair>,
-                             sizeof(rows_shared<Pair>), rows_ready(rows_general, kernel));
+                             sizeof(rows_shared<Pair>));
 }
 
 int64_t row_words(const vscan__matrix &matrix, int size) {
@@ -48,7 +46,7 @@ int64_t row_words(const vscan__matrix &matrix, int size) {
 
 #define X(op, type)                                                                                \
     template cudaError_t launch_any_rows<pair<op, type>>(vscan__launch *, const vscan__matrix *,   \
-                                                         const pair_transform &, int);
+                                                         const pair_transform &);
 VSCAN__FORMS(X)
 
 } /* namespace vscan */

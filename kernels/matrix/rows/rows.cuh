@@ -27,6 +27,7 @@
 #ifndef VSCAN_MATRIX_ROWS_ROWS_CUH
 #define VSCAN_MATRIX_ROWS_ROWS_CUH
 
+#include "machine/launch.cuh"
 #include "matrix/lines.cuh"
 #include "matrix/rows/large.cuh"
 #include "matrix/rows/levels.cuh"
@@ -505,11 +506,10 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     return s;
 }
 
-/* rows: the kernel, with `fixed` bytes of shared memory; ready: its bit of launch->matrix_ready. */
+/* rows: the kernel, with `fixed` bytes of shared memory; */
 template <class Pair, class Kernel>
 static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                               const pair_transform &transform, Kernel *rows, int fixed,
-                               unsigned ready) {
+                               const pair_transform &transform, Kernel *rows, int fixed) {
     const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
     const int64_t blocks = s.halves > 0 ? matrix->lines * s.halves
@@ -519,13 +519,11 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
     /* more than any block may have */
     const bool more = shared + fixed > 48 << 10;
-    if (more && !(launch->matrix_ready & ready)) {
+    if (more) {
         /* the most that any launch may need */
         const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
-        const cudaError_t error =
-            cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+        const cudaError_t error = allow_shared_memory(launch, rows, most);
         if (error != cudaSuccess) return error;
-        launch->matrix_ready |= ready;
     }
     const auto a = rows_arguments_of(launch, *matrix, s, transform, sizeof(typename Pair::T),
                                      blocks, rows_overlap_to);

@@ -7,7 +7,7 @@ namespace vscan {
 template <class T>
 cudaError_t launch_large_carried(vscan__launch *launch, const scan_arguments &a) {
     using Pair = carried<pair<op_plus, T>>;
-    return launch_large<Pair, false>(launch, a, 2 * forms + (sizeof(T) == 8));
+    return launch_large<Pair, false>(launch, a);
 }
 template cudaError_t launch_large_carried<float>(vscan__launch *, const scan_arguments &);
 template cudaError_t launch_large_carried<double>(vscan__launch *, const scan_arguments &);

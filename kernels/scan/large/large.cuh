@@ -45,6 +45,7 @@
 #ifndef VSCAN_SCAN_LARGE_LARGE_CUH
 #define VSCAN_SCAN_LARGE_LARGE_CUH
 
+#include "machine/launch.cuh"
 #include "scan/large/copy.cuh"
 #include "scan/large/flags.cuh"
 #include "scan/large/prefix.cuh"
@@ -169,19 +170,14 @@ static cudaError_t map_lines(const vscan__launch *launch, line_map *v, const voi
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a, int kernel) {
+static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a) {
     using shape = large_shape<Pair, Segmented>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const int bit = kernel + (Segmented ? forms : 0);
-    if (!(launch->large_ready >> bit & 1)) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            scan_large<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-        if (error != cudaSuccess) return error;
-        launch->large_ready |= 1u << bit;
-    }
+    cudaError_t error = allow_shared_memory(launch, scan_large<Pair, Segmented>, bytes);
+    if (error != cudaSuccess) return error;
     large_arguments b;
     b.rest = a;
-    cudaError_t error = map_lines<shape>(launch, &b.in, a.scan.in, &a.scan);
+    error = map_lines<shape>(launch, &b.in, a.scan.in, &a.scan);
     if (error == cudaSuccess) error = map_lines<shape>(launch, &b.out, a.scan.out, &a.scan);
     if (error != cudaSuccess) return error;
     b.heads = {};

@@ -16,6 +16,7 @@
 #ifndef VSCAN_SORT_ONESWEEP_HISTOGRAM_CUH
 #define VSCAN_SORT_ONESWEEP_HISTOGRAM_CUH
 
+#include "machine/launch.cuh"
 #include "sort/tile.cuh"
 
 namespace vscan {
@@ -209,13 +210,9 @@ __global__ void __launch_bounds__(private_threads, 1)
 template <class K>
 static cudaError_t start_count(vscan__launch *launch, const count_arguments &a, int64_t tiles) {
     if (a.n * (int64_t)sizeof(K) >= private_from && launch->shared_memory >= private_bytes<K>) {
-        if (!(launch->sorts_ready & sizeof(K))) {
-            const cudaError_t error =
-                cudaFuncSetAttribute(count_digits_privately<K>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, private_bytes<K>);
-            if (error != cudaSuccess) return error;
-            launch->sorts_ready |= sizeof(K);
-        }
+        const cudaError_t error =
+            allow_shared_memory(launch, count_digits_privately<K>, private_bytes<K>);
+        if (error != cudaSuccess) return error;
         return start(count_digits_privately<K>, launch->multiprocessors, private_threads,
                      private_bytes<K>, launch->stream, a);
     }
