@@ -194,11 +194,6 @@ int64_t reference_tile(vscan_type type) {
     return reference_bytes(type, 1) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
 }
 
-size_t reference_bytes(vscan_type type, int64_t n) {
-    static const size_t size[] = {4, 4, 8, 1, 0, 8, 1};
-    return type == VSCAN_BIT ? ((size_t)n + 31) / 32 * 4 : (size_t)n * size[(int)type - VSCAN_INT];
-}
-
 static bool same(vscan_type type, int64_t i, const void *expected, const void *got) {
     const size_t size = reference_bytes(type, 1), at = (size_t)i * size;
     if (memcmp((const char *)expected + at, (const char *)got + at, size) == 0) return true;

@@ -43,7 +43,10 @@ void reference_identity(vscan_op op, vscan_type type, void *element);
 int64_t reference_tile(vscan_type type);
 
 /* Bytes of n elements; bits take whole 32-bit words. */
-size_t reference_bytes(vscan_type type, int64_t n);
+static inline size_t reference_bytes(vscan_type type, int64_t n) {
+    static const uint8_t size[] = {4, 4, 8, 1, 0, 8, 1};
+    return type == VSCAN_BIT ? ((size_t)n + 31) / 32 * 4 : (size_t)n * size[(int)type - VSCAN_INT];
+}
 
 /* The first i where two vectors differ, or -1. Bits are compared, but all NaNs are equal. */
 int64_t reference_difference(vscan_type type, int64_t n, const void *expected, const void *got);

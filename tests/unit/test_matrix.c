@@ -46,15 +46,23 @@ static int64_t place(const struct matrix_case *c, int64_t line, int64_t k) {
 }
 
 /* Copies a line out of a matrix, or back into one. */
+static void copy_line(const struct matrix_case *c, void *to, int64_t to_step, const void *from,
+                      int64_t from_step) {
+    const int64_t length = length_of(c);
+    if (reference_bytes(c->type, 1) == 8)
+        for (int64_t k = 0; k < length; k++)
+            memcpy((char *)to + 8 * k * to_step, (const char *)from + 8 * k * from_step, 8);
+    else
+        for (int64_t k = 0; k < length; k++)
+            memcpy((char *)to + 4 * k * to_step, (const char *)from + 4 * k * from_step, 4);
+}
 static void take_line(const struct matrix_case *c, int64_t line, const void *matrix, void *vector) {
-    for (int64_t k = 0; k < length_of(c); k++)
-        memcpy(maps_at(c->type, vector, k), maps_at(c->type, (void *)matrix, place(c, line, k)),
-               reference_bytes(c->type, 1));
+    const void *const first = maps_at(c->type, matrix, place(c, line, 0));
+    copy_line(c, vector, 1, first, c->by_columns ? c->pitch : 1);
 }
 static void put_line(const struct matrix_case *c, int64_t line, void *matrix, const void *vector) {
-    for (int64_t k = 0; k < length_of(c); k++)
-        memcpy(maps_at(c->type, matrix, place(c, line, k)), maps_at(c->type, (void *)vector, k),
-               reference_bytes(c->type, 1));
+    void *const first = maps_at(c->type, matrix, place(c, line, 0));
+    copy_line(c, first, c->by_columns ? c->pitch : 1, vector, 1);
 }
 
 /* Element `line` of the initial values, or NULL. */

@@ -97,6 +97,3 @@ void maps_put_flag(vscan_type type, void *flags, int64_t i, bool set) {
     }
 }
 
-void *maps_at(vscan_type type, const void *v, int64_t i) {
-    return (char *)v + (size_t)i * reference_bytes(type, 1);
-}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "inputs.h"
+#include "reference.h"
 
 /* Fills v with n elements: special values, small ones and random bits, alternating. */
 void maps_fill(vscan_type type, int64_t n, struct inputs_random *random, void *v);
@@ -16,6 +17,8 @@ bool maps_flag(vscan_type type, const void *flags, int64_t i);
 void maps_put_flag(vscan_type type, void *flags, int64_t i, bool set);
 
 /* Element i of a vector of numbers. */
-void *maps_at(vscan_type type, const void *v, int64_t i);
+static inline void *maps_at(vscan_type type, const void *v, int64_t i) {
+    return (char *)(uintptr_t)v + (size_t)i * reference_bytes(type, 1);
+}
 
 #endif
