@@ -43,25 +43,35 @@
  * loaded, because no other handle ever gets the same value. Any pointer that is no handle is refused too.
  * There can be about 67 million handles of each kind at a time.
  *
- * Fork. Children of fork() may use the CPU backend; CUDA does not work in them. If another thread was in a
- * call on a context during the fork, that context is refused in the child (VSCAN_ERROR_HANDLE). Its buffers
- * and carries can only be destroyed there, which releases no memory. All other contexts go on working. The
- * child starts threads of its own when it needs them. A child that was forked by a signal handler inside a
- * call must not return into that call.
+ * Fork. Children of fork() may use the CPU backend; CUDA does not work in them. If a thread was in a call on
+ * a context during the fork, that context is refused in the child (VSCAN_ERROR_HANDLE). Its buffers and
+ * carries can only be destroyed there, which releases no memory. All other contexts go on working. The child
+ * starts threads of its own when it needs them. A fork waits for nothing that the library has. So it may come
+ * at any moment, in a signal handler that has interrupted a call too; and handlers of pthread_atfork may make
+ * calls. (In a signal handler fork() itself may wait for ever, for the C library's malloc that the thread is
+ * in; _Fork() does not.) A child that was forked by a signal handler inside a call must not return into that
+ * call, and may have no malloc. From Linux 4.14 on, all this holds also for forks that pthread_atfork knows
+ * nothing of: _Fork(), clone(), and fork() where dlmopen has loaded the library.
  *
  * Unloading. The library stays loaded after the last dlclose, because its threads run its code. Loading it
  * again costs nothing, and no memory is lost if every handle was destroyed.
  *
  * Threads of the library. The CPU backend has one pool of threads for the process. The threads are named
- * "vscan". They are started by the first call that gains by them. There are no more than the affinity
- * mask of that call's thread and the quota of the control group (v1, v2; a quota of 1.5 processors counts as
- * 1) allow, less one for the caller, and never more than 255. Each has a stack of 1 MiB. If a thread cannot
- * be started, calls work with fewer threads, or with the caller's alone; no call fails for that.
+ * "vscan". A call that gains by them starts those that are missing. It uses no more than the affinity mask of
+ * its own thread and the quota of the control group (v1, v2; a quota of 1.5 processors counts as 1) allow, less
+ * one for the caller, and never more than 255. Each has a stack of 1 MiB. If a thread cannot be started, calls
+ * work with fewer threads, or with the caller's alone; no call fails for that.
+ *     affinity      Every call goes by the mask that its thread has then, whoever called before: from a thread
+ *                   that is pinned to one processor it works alone. (A call that takes less than about a
+ *                   millisecond may go by the mask of a millisecond ago. Quotas are read once in a process.)
+ *                   The library's threads run where the caller may: before a call uses one that has another
+ *                   mask, it gives it its own, which takes some microseconds. Other threads' masks stay.
  *     use           One call at a time uses the pool; other calls work alone meanwhile. A call also works
  *                   alone where the pool would not make it faster: if it is short; if it takes less than
  *                   about a millisecond and no other call ended within the last 0.2 ms; and for some time
  *                   after a call that was slower with the pool than alone, as on a machine whose processors
- *                   are busy. An idle thread looks for work for about 50 us. Then it sleeps in the kernel.
+ *                   are busy: eight times what was lost, and 0.2 s at most. An idle thread looks for work for
+ *                   about 50 us. Then it sleeps in the kernel.
  *     signals       The threads of the library block all signals but those that an access to the caller's
  *                   memory may cause (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP). Calls go on after a
  *                   handler has returned; inside a handler no function may be called.
@@ -457,12 +467,13 @@ VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
 
 /**
  * Sets and gives how many threads the CPU backend uses at most, the caller's thread included. No more are
- * used than there are processors for. Results do not depend on it. On CUDA the number is kept and has no
- * effect.
+ * used than there are processors for: see "Threads of the library". Results do not depend on it. On CUDA the
+ * number is kept and has no effect.
  *   threads   at least 0. 0: the number in the environment variable VSCAN_NUM_THREADS; without it, the first
  *             number in OMP_NUM_THREADS; without it, one for each processor that the process may use. A
  *             variable that does not have a number above 0 is ignored. Both are read once in a process
- * vscan_ctx_threads returns the number in force, at least 1, or 0 if ctx is no context.
+ * vscan_ctx_threads returns the number in force: what a call from the same thread would use at most now, so
+ * never more than this thread has processors for, whatever was set; at least 1, or 0 if ctx is no context.
  * Neither waits. Statuses: VALUE (threads < 0). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);

@@ -126,7 +126,7 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     vscan_buffer *found = vscan__find_buffer(buffer), *root;
     if (found == NULL) return vscan__refuse_buffer(NULL, "buffer", buffer);
     vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the buffer has kept its slot */
-    if (ctx->lost) { /* what it holds cannot be released: see begin_child in core/handle.c */
+    if (ctx->lost) { /* what it holds cannot be released: see lose_contexts in core/handle.c */
         vscan__pool_give(&vscan__buffer_pool, found);
         return VSCAN_OK;
     }

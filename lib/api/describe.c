@@ -65,11 +65,10 @@ static void add_threads(struct vscan__text *text) {
     static const vscan_ctx any; /* in which no number was set */
     struct vscan__limits limits;
     vscan__find_limits("", &limits);
-    const int asked = vscan__threads(&any), processors = vscan__processors();
     int least = 0;
     for (int k = 1; k < VSCAN__LIMITS; k++)
         if (limits.number[k] > 0 && limits.number[k] < limits.number[least]) least = k;
-    vscan__add(text, "threads: %d, limited by %s\n", asked < processors ? asked : processors,
+    vscan__add(text, "threads: %d, limited by %s\n", vscan__threads(&any),
                vscan__limit_names[least]);
     for (int k = 0; k < VSCAN__LIMITS; k++)
         if (limits.number[k] > 0)

@@ -22,11 +22,12 @@ static _Atomic(vscan_ctx *) kept[KEPT];
 
 static vscan_status take(const char *function, vscan_ctx **ctx) {
     vscan_ctx *found = NULL;
+    vscan__begin();
     for (int k = 0; k < KEPT && found == NULL; k++)
         if (atomic_load_explicit(&kept[k], memory_order_relaxed) != NULL)
             found = atomic_exchange_explicit(&kept[k], NULL, memory_order_acquire);
     if (found == NULL) TRY(vscan__ctx_create_cpu(&found));
-    pthread_mutex_lock(&found->mutex); /* as every call, see begin_child in handle.c */
+    pthread_mutex_lock(&found->mutex); /* as every call, see lose_contexts in handle.c */
     found->running = function;
     *ctx = found;
     return VSCAN_OK;

@@ -2,8 +2,11 @@
 /* Pools of handles: slabs that double in size, a list of free slots; what a fork and an unload ask. */
 #include "core/handle.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* What a slot holds while it is free: its word, as every slot, and the list. */
 struct vscan__free_slot {
@@ -76,6 +79,19 @@ bool vscan__pool_had(const struct vscan__pool *pool, const void *handle) {
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
+/*
+ * A fork may copy a pool at any point of these functions. So each of them changes the pool by one store,
+ * of `free`, `next` or `end`, which comes after all that it stands for. A slot that was being taken or
+ * given back then belongs to nobody in the child; a slab without its end is allocated once more.
+ */
+static void set_free(struct vscan__pool *pool, struct vscan__free_slot *slot) {
+    __atomic_store_n(&pool->free, slot, __ATOMIC_RELEASE);
+}
+
+static void set_next(struct vscan__pool *pool, uint64_t next) {
+    __atomic_store_n(&pool->next, next, __ATOMIC_RELEASE);
+}
+
 /* Adds a slab. false: there is no memory for one, or no number. */
 static bool grow(struct vscan__pool *pool) {
     const int k = __builtin_ctzll(pool->end) - __builtin_ctzll(pool->first);
@@ -92,17 +108,19 @@ static bool grow(struct vscan__pool *pool) {
 static void *take(struct vscan__pool *pool) {
     struct vscan__free_slot *slot = pool->free;
     if (slot != NULL) {
-        pool->free = slot->next;
+        set_free(pool, slot->next);
     } else {
         if (pool->next == pool->end && !grow(pool)) return NULL;
         slot = vscan__pool_slot(pool, pool->next);
-        set_handle(slot, first_handle(pool, pool->next++));
+        set_handle(slot, first_handle(pool, pool->next));
+        set_next(pool, pool->next + 1);
     }
     pool->used++;
     return slot;
 }
 
 void *vscan__pool_take(struct vscan__pool *pool) {
+    vscan__begin();
     pthread_mutex_lock(&pool->mutex);
     struct vscan__free_slot *slot = take(pool);
     pthread_mutex_unlock(&pool->mutex);
@@ -119,24 +137,23 @@ void vscan__pool_give(struct vscan__pool *pool, void *slot) {
     pool->used--;
     if (!had_all) {
         freed->next = pool->free;
-        pool->free = freed;
+        set_free(pool, freed);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
 
 /* ---- Fork ------------------------------------------------------------------------------------ */
 
-static void lock_pools(void) {
-    for (int p = 0; p < POOLS; p++) pthread_mutex_lock(&pools[p]->mutex);
-}
+/* Where the system has no memory that forks fill with 0. */
+static unsigned int process = vscan__begun;
+unsigned int *vscan__process = &process;
+void (*vscan__begin_threads)(void);
 
-static void unlock_pools(void) {
-    for (int p = 0; p < POOLS; p++) pthread_mutex_unlock(&pools[p]->mutex);
-}
+static pid_t begun_by; /* 0: the process that loaded the library */
 
 /* The threads that were in a call on a context are not in the child: nobody will unlock it, and what it
    holds may be half changed. It is refused from now on, and what it holds is left as it is. */
-static void begin_child(void) {
+static void lose_contexts(void) {
     const struct vscan__pool *pool = &vscan__ctx_pool;
     for (uint64_t number = pool->first; number < pool->next; number++) {
         vscan_ctx *ctx = vscan__pool_slot(pool, number);
@@ -148,12 +165,41 @@ static void begin_child(void) {
             ctx->lost = true;
         }
     }
-    unlock_pools();
 }
 
-/* Where there is no memory for it, forks are as unsafe as without. */
+/* No thread of the child is in a call yet. A fork in here leaves nothing half done: the child's child
+   begins as this one did. */
+void vscan__begin_process(void) {
+    unsigned int state = vscan__not_begun;
+    if (__atomic_compare_exchange_n(vscan__process, &state, vscan__begins, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_ACQUIRE)) {
+        for (int p = 0; p < POOLS; p++) pthread_mutex_init(&pools[p]->mutex, NULL);
+        lose_contexts();
+        if (vscan__begin_threads != NULL) vscan__begin_threads();
+        begun_by = getpid();
+        __atomic_store_n(vscan__process, vscan__begun, __ATOMIC_RELEASE);
+    }
+    while (__atomic_load_n(vscan__process, __ATOMIC_ACQUIRE) != vscan__begun) sched_yield();
+}
+
+/* Unless it has begun: in a handler of the program's own, which came before this one. */
+static void begin_child(void) {
+    if (begun_by != getpid()) __atomic_store_n(vscan__process, vscan__not_begun, __ATOMIC_RELAXED);
+    vscan__begin();
+}
+
+/* One of the two is enough for most forks. */
 static __attribute__((constructor)) void prepare_for_forks(void) {
-    (void)pthread_atfork(lock_pools, unlock_pools, begin_child);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned int *word =
+        mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (word != MAP_FAILED && madvise(word, page, MADV_WIPEONFORK) == 0) {
+        *word = vscan__begun;
+        vscan__process = word;
+    } else if (word != MAP_FAILED) {
+        munmap(word, page);
+    }
+    (void)pthread_atfork(NULL, NULL, begin_child);
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */
@@ -166,7 +212,7 @@ static void shrink(struct vscan__pool *pool) {
             link = &(*link)->next;
         else
             *link = (*link)->next;
-    if (pool->next > end) pool->next = end;
+    if (pool->next > end) set_next(pool, end);
     __atomic_store_n(&pool->end, end, __ATOMIC_RELEASE);
     for (int k = 1; k < VSCAN__SLABS; k++) {
         free(pool->slab[k]);

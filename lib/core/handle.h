@@ -70,6 +70,29 @@ extern char vscan__ctx_slab[VSCAN__CTX_FIRST * VSCAN__CTX_SLOT];
 extern char vscan__buffer_slab[VSCAN__BUFFER_FIRST * VSCAN__BUFFER_SLOT];
 extern char vscan__carry_slab[VSCAN__CARRY_FIRST * VSCAN__CARRY_SLOT];
 
+/*
+ * Forks. None takes a lock, so one may come at any moment: in a signal handler that interrupts a thread
+ * which has a pool, or has asked for it; in the middle of another thread's call. The child finds every
+ * pool between two of its states, see handle.c, and begins with mutexes of its own. Where the handler of
+ * pthread_atfork does not run (_Fork, clone, a fork through another copy of the C library, as when this
+ * library was loaded by dlmopen), the child begins when it first looks for a handle: the word below is in
+ * memory that a fork fills with 0.
+ */
+enum vscan__beginning { vscan__not_begun, vscan__begins, vscan__begun };
+
+extern unsigned int *vscan__process;
+
+/* What else a child begins with, set when the library is loaded; or NULL. */
+extern void (*vscan__begin_threads)(void);
+
+void vscan__begin_process(void);
+
+/* Before a call takes anything: in a child, once for all of its threads. */
+static inline void vscan__begin(void) {
+    if (__builtin_expect(__atomic_load_n(vscan__process, __ATOMIC_ACQUIRE) != vscan__begun, 0))
+        vscan__begin_process();
+}
+
 /* A slot, zero but for its word, with a handle that is not live yet; NULL where there is no memory. */
 void *vscan__pool_take(struct vscan__pool *pool);
 
@@ -119,6 +142,7 @@ static inline uint64_t vscan__number(uint64_t handle) {
    pool's, as constants. */
 static inline void *vscan__pool_find(const struct vscan__pool *pool, char *slab, size_t slot,
                                      uint64_t first, const void *handle) {
+    vscan__begin();
     const uint64_t word = (uint64_t)(uintptr_t)handle, number = vscan__number(word);
     void *found;
     if (__builtin_expect(number - first < first, 1))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many processors the process may keep busy. A quota of 1.5 processors counts as 1: a second thread
+ * How many processors the process may keep busy: by the affinity mask of a thread, and by the quotas of
+ * control groups. A quota of 1.5 processors counts as 1: a second thread
  * would use it up early, and then all of them wait for the next period.
  *
  * /proc/self/mountinfo tells where hierarchies of control groups are mounted, /proc/self/cgroup which
@@ -8,6 +9,7 @@
  * group's name may be one of the host's, which is not to be seen there; what is mounted is the
  * container's own group then, so folders that are not there are passed over.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -120,27 +122,23 @@ static long count_by_quota(const char *root) {
     return least;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
-
-static long count_by_mask(void) {
-    cpu_set_t sets[8]; /* 8192 processors, as many as Linux can be built for on x86-64 */
-    if (sched_getaffinity(0, sizeof sets, sets) == 0) return CPU_COUNT_S(sizeof sets, sets);
-    return sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-void vscan__count_each(const char *root, long numbers[3]) {
+int vscan__quota(const char *root) {
     int state; /* reading is a cancellation point, and the caller may hold a context */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    numbers[0] = sysconf(_SC_NPROCESSORS_ONLN);
-    numbers[1] = count_by_mask();
-    numbers[2] = count_by_quota(root);
+    const long quota = count_by_quota(root);
     pthread_setcancelstate(state, &state);
+    return quota < INT_MAX ? (int)quota : INT_MAX;
 }
 
-int vscan__count_processors(const char *root) {
-    long numbers[3];
-    vscan__count_each(root, numbers);
-    const long mask = numbers[1], quota = numbers[2];
-    const long number = quota > 0 && quota < mask ? quota : mask;
+/* ---- The mask -------------------------------------------------------------------------------- */
+
+int vscan__read_mask(struct vscan__mask *mask) {
+    long number;
+    if (sched_getaffinity(0, sizeof mask->sets, mask->sets) == 0) {
+        number = CPU_COUNT_S(sizeof mask->sets, mask->sets);
+    } else {
+        memset(mask, 0, sizeof *mask);
+        number = sysconf(_SC_NPROCESSORS_ONLN);
+    }
     return number < 1 ? 1 : (int)number;
 }

@@ -3,14 +3,33 @@
 #ifndef VSCAN_THREADS_H
 #define VSCAN_THREADS_H
 
+#include <sched.h>
+
 #include "core/internal.h"
 
-/* The threads that a context's calls on the CPU may use at most: as set, else as VSCAN_NUM_THREADS or
-   OMP_NUM_THREADS say, else as many as there are processors. */
+enum { VSCAN__CPU_THREADS = 256 }; /* of a call at most, the caller's own among them */
+
+/* The number that is asked for: as the context is set, else as VSCAN_NUM_THREADS or OMP_NUM_THREADS say,
+   else the most. No more than that. */
+int vscan__threads_asked_for(const vscan_ctx *ctx);
+
+/* The number that a call of the calling thread may have: no more than there are processors for it. */
 int vscan__threads(const vscan_ctx *ctx);
 
-/* The processors that the process may keep busy, found out by the first call that asks. */
-int vscan__processors(void);
+/* The processors that the calling thread may keep busy, by its affinity mask and the quotas of control
+   groups, at least 1. To ask for the mask takes as long as many a short call. So one that was found less
+   than a millisecond before now (vscan__now) will do; 0: it is asked for. Quotas are read once. */
+int vscan__processors(int64_t now);
+
+/* No thread of the process has had more, and none is expected to: for memory that is set aside. */
+int vscan__most_processors(void);
+
+/* The mask that the calling thread's last vscan__processors went by; empty where there is none. */
+struct vscan__mask {
+    cpu_set_t sets[8]; /* 8192 processors, as many as Linux can be built for on x86-64 */
+};
+
+const struct vscan__mask *vscan__mask(void);
 
 /* Whether VSCAN_TEST_THREADS is set, for the tests alone: so many threads are used whatever the machine
    gives, and whether they pay or not. */
@@ -27,16 +46,18 @@ void vscan__note_end(vscan_ctx *ctx);
 void vscan__note_time(int64_t now); /* inside a call that goes on: as if one had ended */
 
 /* Before the first call in a forked child. */
-void vscan__forget_processors(void);
+void vscan__forget_quota(void);
 
 /* ---- processors.c ---------------------------------------------------------------------------- */
 
-/* By the calling thread's affinity mask and the quotas of control groups (v1 and v2), at least 1. root:
-   what stands before /proc and /sys; empty, but for tests. */
-int vscan__count_processors(const char *root);
+/* By the quotas of control groups (v1 and v2), or 0 where there is none. root: what stands before /proc
+   and /sys; empty, but for tests. */
+int vscan__quota(const char *root);
 
-/* The processors that run, those of the mask, and the least quota, 0 where there is none. */
-void vscan__count_each(const char *root, long numbers[3]);
+/* By the calling thread's affinity mask, at least 1. */
+int vscan__read_mask(struct vscan__mask *mask);
+
+/* ---- All limits, for vscan_describe ------------------------------------------------------------- */
 
 /* What limits threads, in this order: the processors that run, those of the mask, the least quota; then what
    the environment asks for, of which the second counts where the first is not there. 0: no limit. */

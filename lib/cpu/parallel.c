@@ -13,11 +13,8 @@
  * looks afterwards whether somebody sleeps. All four are sequentially consistent, so one of the two sees
  * the other.
  *
- * Waking costs more processor time than a short call saves, so threads that sleep are left alone by a
- * call of less than about a millisecond, unless the one before has ended just now: calls in quick
- * succession find the workers awake. And on a busy machine a worker that has taken a part may lose its
- * processor while the caller waits. Where that made a call slower than one thread would have been, calls
- * do without the pool for a time that is in proportion to what was lost.
+ * policy.h says which calls use the pool. A worker may run where the caller may: before a call wakes it, it
+ * gets the affinity mask of the call's thread, if it has another one.
  *
  * In a forked child there are no workers, and whoever had the pool is not there: the child begins with an
  * empty one. The library is linked with -z nodelete: to join the threads when it is unloaded would mean
@@ -33,7 +30,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/handle.h"
 #include "core/threads.h"
+#include "cpu/policy.h"
 
 enum {
     PATIENCE = 1000, /* loads before a thread sleeps: 20 to 50 us */
@@ -44,9 +43,6 @@ enum {
     INSIDE = 0xffff  /* the bits of the gate that count workers; the others hold the parts */
 };
 
-#define SUCCESSION (INT64_C(200) * 1000) /* ns between calls in quick succession at most */
-#define UNHELPED INT64_C(1000000)        /* ns of calls in a row without help: a loss */
-#define LOSS_TIMES 8                /* so many times what was lost is the time without the pool */
 #define RETRY (INT64_C(1000000000)) /* ns until a thread that could not be started is tried again */
 
 static struct {
@@ -61,7 +57,11 @@ static struct {
 
     /* set by the caller that has the pool */
     _Alignas(64) atomic_uint busy;
-    int workers; /* started: numbers 1 .. workers; 0 is the caller */
+    int workers;                          /* started: numbers 1 .. workers; 0 is the caller */
+    pthread_t thread[VSCAN__CPU_THREADS]; /* of each worker */
+    struct vscan__mask mask;              /* of the last caller */
+    uint32_t masks;                       /* how many there were */
+    uint32_t mask_of[VSCAN__CPU_THREADS]; /* of each worker: which of them */
     vscan__cpu_body *body;
     void *work;
     pthread_t caller;
@@ -156,16 +156,13 @@ static void *serve(void *number) {
 
 /* ---- Starting -------------------------------------------------------------------------------- */
 
-static bool fork_is_handled;
-
 static void begin_anew(void) {
     memset(&pool, 0, sizeof pool);
-    vscan__forget_processors();
+    vscan__forget_quota();
 }
 
-/* When the library is loaded, so that no fork can come between the handler and the first thread. */
 static __attribute__((constructor)) void handle_fork(void) {
-    fork_is_handled = pthread_atfork(NULL, NULL, begin_anew) == 0;
+    vscan__begin_threads = begin_anew;
 }
 
 /* Workers get no signal that is meant for the process. Those that a thread's own access to memory brings
@@ -178,42 +175,64 @@ static void block_signals(sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, &set, before);
 }
 
+/* They begin with the mask of the thread that starts them. */
 static void start_workers(int count) {
     pthread_attr_t attributes;
     sigset_t before;
-    if (!fork_is_handled || vscan__now() < pool.retry_at || pthread_attr_init(&attributes) != 0)
-        return;
+    if (vscan__now() < pool.retry_at || pthread_attr_init(&attributes) != 0) return;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
     block_signals(&before);
     while (pool.workers < count) {
-        pthread_t thread;
         const intptr_t number = pool.workers + 1;
-        if (pthread_create(&thread, &attributes, serve, (void *)number) != 0) {
+        if (pthread_create(&pool.thread[number], &attributes, serve, (void *)number) != 0) {
             pool.retry_at = vscan__now() + RETRY;
             break;
         }
+        pool.mask_of[number] = pool.masks;
         pool.workers++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
 
+/* Workers that do not run yet, or sleep, move when they are woken. */
+static void place_workers(int parts) {
+    for (int worker = 1; worker < parts && worker <= pool.workers; worker++) {
+        if (pool.mask_of[worker] == pool.masks) continue;
+        pthread_setaffinity_np(pool.thread[worker], sizeof pool.mask.sets, pool.mask.sets);
+        pool.mask_of[worker] = pool.masks;
+    }
+}
+
+/* Has the workers that a call of so many parts can use, where it may use them. */
+static void prepare_workers(int parts) {
+    const struct vscan__mask *mask = vscan__mask();
+    if (memcmp(mask, &pool.mask, sizeof *mask) != 0) {
+        pool.mask = *mask;
+        pool.masks++;
+    }
+    if (pool.workers < parts - 1) start_workers(parts - 1);
+    place_workers(parts);
+}
+
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 int vscan__cpu_choose_threads(vscan_ctx *ctx, int64_t worth, bool is_long) {
-    int64_t threads = vscan__threads(ctx);
-    if (threads > worth) threads = worth;
-    if (threads > vscan__processors()) threads = vscan__processors();
-    if (threads > VSCAN__CPU_THREADS) threads = VSCAN__CPU_THREADS;
+    const int asked_for = vscan__threads_asked_for(ctx);
+    const int threads = worth < asked_for ? (int)worth : asked_for;
+    int64_t now = 0;
     if (threads < 2 || atomic_load_explicit(&pool.busy, memory_order_relaxed)) return 1;
-    if (vscan__threads_are_tested()) return (int)threads;
-    ctx->timed = true;
-    const int64_t now = vscan__now();
-    if (now < atomic_load_explicit(&pool.alone_until, memory_order_relaxed)) return 1;
-    if (!is_long && now - vscan__last_end() > SUCCESSION) return 1;
-    vscan__note_time(now); /* a matrix asks once more for each row */
-    return (int)threads;
+    if (!vscan__threads_are_tested()) {
+        ctx->timed = true;
+        now = vscan__now();
+        if (!vscan__cpu_pays(now, atomic_load_explicit(&pool.alone_until, memory_order_relaxed),
+                             vscan__last_end(), is_long))
+            return 1;
+        vscan__note_time(now); /* a matrix asks once more for each row */
+    }
+    const int processors = vscan__processors(is_long ? 0 : now);
+    return threads < processors ? threads : processors;
 }
 
 static void wake_workers(int parts) {
@@ -239,26 +258,16 @@ static void close_gate(void) {
     pool.slept += vscan__now() - begin;
 }
 
-/* After a call that began then, of which the caller has run `own` parts. Alone it would have taken about
-   as long for each of the others as for each of these. */
 static void judge(int64_t begin, int own, int parts) {
-    const int64_t end = vscan__now(), worked = end - begin - pool.slept;
-    int64_t lost = 0;
-    if (pool.slept * own > worked * (parts - own)) lost = pool.slept;
-    /* nobody came: two rounds where one would have done may be a quarter of the time */
-    pool.unhelped = own == parts ? pool.unhelped + worked : 0;
-    if (pool.unhelped > UNHELPED) {
-        lost = pool.unhelped / 4;
-        pool.unhelped = 0;
-    }
-    if (lost > 0)
-        atomic_store_explicit(&pool.alone_until, end + LOSS_TIMES * lost, memory_order_relaxed);
-    vscan__note_time(end);
+    const struct vscan__cpu_course course = {begin, vscan__now(), pool.slept, own, parts};
+    const int64_t until = vscan__cpu_judge(&course, &pool.unhelped);
+    if (until > 0) atomic_store_explicit(&pool.alone_until, until, memory_order_relaxed);
+    vscan__note_time(course.end);
 }
 
 void vscan__cpu_run_parts(int parts, vscan__cpu_body *body, void *work) {
     const bool mine = atomic_exchange_explicit(&pool.busy, 1, memory_order_acquire) == 0;
-    if (mine && pool.workers < parts - 1) start_workers(parts - 1);
+    if (mine) prepare_workers(parts);
     if (!mine || pool.workers == 0) {
         if (mine) atomic_store_explicit(&pool.busy, 0, memory_order_release);
         for (int part = 0; part < parts; part++) body(work, part, parts);

@@ -12,11 +12,10 @@
 #include <stdatomic.h>
 
 #include "core/internal.h"
+#include "core/threads.h" /* VSCAN__CPU_THREADS: parts of a call at most */
 
-enum {
-    VSCAN__CPU_THREADS = 256, /* parts of a call at most */
-    VSCAN__CPU_LONG = 128 /* a call worth so many threads takes a millisecond alone, or longer */
-};
+/* A call worth so many threads takes a millisecond alone, or longer. */
+enum { VSCAN__CPU_LONG = 128 };
 
 typedef void vscan__cpu_body(void *work, int part, int parts);
 

@@ -39,10 +39,11 @@ vscan_status vscan__cpu_no_spare(vscan_ctx *ctx) {
                        VSCAN__CPU_SPARE);
 }
 
-/* For elements of 8 bytes, and as many threads as a call may have, whatever the context is set to later. */
+/* For elements of 8 bytes, and as many threads as a call may have, whatever the context is set to later and
+   whichever thread calls. */
 vscan_status vscan__cpu_reserve_scans(vscan_ctx *ctx, int64_t n) {
     const int64_t tiles = n / VSCAN__TILE_DOUBLE + 1;
-    const int64_t most = vscan__cpu_smaller(vscan__processors(), VSCAN__CPU_THREADS);
+    const int64_t most = vscan__cpu_smaller(vscan__most_processors(), VSCAN__CPU_THREADS);
     const int threads = (int)vscan__cpu_smaller(tiles / TILES_WORTH, most);
     if (vscan__cpu_spare(ctx, threads > 1 ? threads : 1) == NULL) return vscan__cpu_no_spare(ctx);
     if (threads < 2 || vscan__cpu_reserve_batches(ctx->state, tiles, threads,

@@ -45,6 +45,7 @@ struct run {
     enum vscan__key_kind kind;
     struct vscan__vectors in, out, other; /* other: room for as many elements */
     struct own *own;                      /* of each thread */
+    int most;                             /* threads that own is there for */
 };
 
 /* Elements first .. first + n - 1 lie in `at`, and go to the output, sorted. */
@@ -318,14 +319,15 @@ static void sort_by_threads(const struct run *run, struct range range, int threa
     vscan__cpu_parallel(threads, take_parts, &all);
 }
 
-/* The threads for a sort of n elements: at most so many, and how many pay now. */
+/* The threads that a sort of n elements may have at most, and how many pay now. */
 static int most_threads(const vscan_ctx *ctx, int64_t n) {
-    const int64_t threads = vscan__cpu_smaller(vscan__threads(ctx), n / WORTH);
-    return threads < 1 ? 1 : (int)vscan__cpu_smaller(threads, VSCAN__CPU_THREADS);
+    const int64_t worth = vscan__cpu_smaller(vscan__most_processors(), n / WORTH);
+    return worth < 1 ? 1 : (int)vscan__cpu_smaller(vscan__threads_asked_for(ctx), worth);
 }
 
-static int threads_for(vscan_ctx *ctx, int64_t n) {
-    return n / WORTH < 2 ? 1 : vscan__cpu_choose_threads(ctx, n / WORTH, true);
+static int threads_for(vscan_ctx *ctx, const struct run *run, int64_t n) {
+    if (n / WORTH < 2) return 1;
+    return (int)vscan__cpu_smaller(vscan__cpu_choose_threads(ctx, n / WORTH, true), run->most);
 }
 
 /* Elements of the input that are in order already need no more than a copy. */
@@ -366,7 +368,8 @@ static int64_t rounded(int64_t bytes) {
 
 static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     struct vscan__cpu_state *state = ctx->state;
-    const int64_t own = most_threads(ctx, sort->n) * (int64_t)sizeof *run->own;
+    run->most = most_threads(ctx, sort->n);
+    const int64_t own = run->most * (int64_t)sizeof *run->own;
     const int64_t keys = rounded(sort->n * sort->key_size);
     const int64_t bytes = own + keys + rounded(sort->n * sort->value_size) + ALIGNED;
     if (!vscan__cpu_grow(&state->sort_memory, &state->sort_bytes, bytes))
@@ -436,7 +439,7 @@ vscan_status vscan__cpu_reserve_sort(vscan_ctx *ctx, const struct vscan__sort *s
 vscan_status vscan__cpu_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
     struct run run;
     TRY(make_run(ctx, sort, &run));
-    sort_input(&run, 0, sort->n, threads_for(ctx, sort->n), run.own);
+    sort_input(&run, 0, sort->n, threads_for(ctx, &run, sort->n), run.own);
     return VSCAN_OK;
 }
 
@@ -445,7 +448,7 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     TRY(make_run(ctx, sort, &run));
     struct segments all = {.run = &run, .sort = sort, .most = INT64_MAX};
     atomic_init(&all.next, 0);
-    int threads = threads_for(ctx, sort->n);
+    int threads = threads_for(ctx, &run, sort->n);
     if (threads > 1) all.most = sort->n / threads;
     const int64_t first = offset(sort, 0);
     int64_t bad = first < 0 || first > sort->n ? 0 : -1, end = first;
@@ -465,7 +468,7 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     for (int64_t k = 0; threads > 1 && k < sort->segments; k++) {
         int64_t at;
         const int64_t n = length(sort, k, &at);
-        if (n > all.most) sort_input(&run, at, n, threads_for(ctx, n), run.own);
+        if (n > all.most) sort_input(&run, at, n, threads_for(ctx, &run, n), run.own);
     }
     vscan__cpu_parallel(threads, take_segments, &all);
     return VSCAN_OK;

@@ -31,6 +31,7 @@ struct sort {
     vscan_buffer *keys_out, *values_out;
     vscan_sort_options options;
     struct vscan__mpi_order order;
+    bool merges; /* what is received is merged: decided once, as the threads may change meanwhile */
 };
 
 static vscan_status check_keys(vscan__mpi *mpi, const struct sort *s, vscan_type *type) {
@@ -193,9 +194,9 @@ static bool merges_received(const vscan__mpi *mpi, const struct sort *s) {
 /* For what is received: the output itself, where it is sorted in place, or merged from an area of its own. */
 static vscan_status new_area_in(vscan__mpi *mpi, const struct sort *s, struct vscan__mpi_area *area,
                                 const vscan_buffer *out) {
-    return merges_received(mpi, s) ? vscan__mpi_new_area(mpi, area, FOR_MPI, vscan_buffer_type(out),
-                                                         vscan_buffer_length(out))
-                                   : vscan__mpi_area_of(mpi, area, FOR_MPI, out);
+    return s->merges ? vscan__mpi_new_area(mpi, area, FOR_MPI, vscan_buffer_type(out),
+                                           vscan_buffer_length(out))
+                     : vscan__mpi_area_of(mpi, area, FOR_MPI, out);
 }
 
 static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
@@ -297,8 +298,7 @@ static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
 static vscan_status move(vscan__mpi *mpi, const struct sort *s,
                          const struct vscan__mpi_area *areas) {
     const bool is_even = vscan__mpi_merges_of(mpi->size) % 2 == 0;
-    const struct vscan__mpi_elements to =
-        merges_received(mpi, s) && is_even ? merged(s) : received(areas);
+    const struct vscan__mpi_elements to = s->merges && is_even ? merged(s) : received(areas);
     const vscan_status status =
         vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + KEYS),
                             (struct vscan__mpi_place){to.keys, areas[KEYS_IN].on_gpu},
@@ -323,7 +323,7 @@ static vscan_status sort_received(vscan__mpi *mpi, const struct sort *s,
 
 static vscan_status order_received(vscan__mpi *mpi, const struct sort *s,
                                    const struct vscan__mpi_area *areas) {
-    if (!merges_received(mpi, s)) return sort_received(mpi, s, areas);
+    if (!s->merges) return sort_received(mpi, s, areas);
     const int64_t value_size =
         s->values == NULL ? 0 : vscan__mpi_size_of(vscan_buffer_type(s->values));
     vscan__mpi_merge(&s->order, value_size, mpi->receive_begin, mpi->size, received(areas),
@@ -345,6 +345,7 @@ static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_optio
             mpi, vscan__mpi_say(mpi, mpi->ctx,
                                 vscan_sort(mpi->ctx, s->keys, s->values, s->keys_out, s->values_out,
                                            &s->options)));
+    s->merges = merges_received(mpi, s);
     TRY(vscan__mpi_finish(mpi, sort_part(mpi, s, areas)));
     TRY(agree_on_cuts(mpi, s, areas));
     const vscan_status status = move(mpi, s, areas);

@@ -220,8 +220,8 @@ void fuzz_ctx_threads(void) {
     count_function("vscan_ctx_threads");
     const int32_t threads = vscan_ctx_threads(call.ctx_handle);
     const int32_t set = call.ctx != NULL ? call.ctx->threads : 0;
-    /* 0: as many as the machine gives */
-    if (set != 0 || call.ctx == NULL ? threads != set : threads < 1)
+    /* 0: as many as the machine gives, and never more */
+    if (call.ctx == NULL ? threads != 0 : threads < 1 || (set != 0 && threads > set))
         wrong("vscan_ctx_threads is %d, %d were set", (int)threads, (int)set);
 }
 

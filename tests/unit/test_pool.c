@@ -6,6 +6,7 @@
  */
 #include "harness.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,13 +15,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { N = 300000, LIMIT = 120 }; /* elements; seconds until a child is taken for hung */
+enum {
+    N = 300000,
+    LONG = 1 << 24
+};                    /* elements; LONG: a call takes a millisecond alone, or longer */
+enum { LIMIT = 120 }; /* seconds until a child is taken for hung */
 
 /* ---- A scan that is checked --------------------------------------------------------------------- */
 
@@ -92,6 +98,13 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
+/* Without the tests' own number of threads. */
+static void ask_the_machine(void) {
+    unsetenv("VSCAN_TEST_THREADS");
+    unsetenv("VSCAN_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+}
+
 /* ---- Processes ---------------------------------------------------------------------------------- */
 
 /* What a test does is its child's: 0 when all went well, else the line where not. */
@@ -146,8 +159,10 @@ static int fork_before_use(void) {
 
 static struct job inherited;
 
+/* The child's own threads come. */
 static int scans_of_inherited(void) {
     for (int i = 0; i < 3; i++) MUST(scan(&inherited));
+    MUST(SANITIZED || count_threads() == 2);
     return 0;
 }
 
@@ -281,8 +296,7 @@ static void *scan_until_cancelled(void *begun) {
     return NULL;
 }
 
-/* A thread that has used a context ends, or is cancelled at a moment of another's choice; the first call
-   of all, which reads files, is among those that are cancelled. */
+/* A thread that has used a context ends, or is cancelled at a moment of another's choice. */
 static int threads_end(void) {
     MUST(make_job(&inherited, 2));
     for (int i = 0; i < 20; i++) {
@@ -298,6 +312,30 @@ static int threads_end(void) {
         MUST(well);
     }
     MUST(scan(&inherited));
+    return end_job(&inherited) ? 0 : __LINE__;
+}
+
+static vscan_buffer *vast; /* LONG elements */
+
+static void *scan_once_cancelled(void *unused) {
+    pthread_cancel(pthread_self());
+    vscan_scan(inherited.ctx, VSCAN_PLUS, vast, vast, NULL);
+    pthread_testcancel();
+    return unused;
+}
+
+/* The first call that is worth several threads reads files, each of which is a cancellation point, while it
+   has the context. */
+static int first_call_cancelled(void) {
+    pthread_t thread;
+    void *ended;
+    ask_the_machine();
+    MUST(make_job(&inherited, 2));
+    MUST(vscan_buffer_create(inherited.ctx, VSCAN_INT, LONG, &vast) == VSCAN_OK);
+    MUST(pthread_create(&thread, NULL, scan_once_cancelled, NULL) == 0);
+    MUST(pthread_join(thread, &ended) == 0 && ended == PTHREAD_CANCELED);
+    MUST(scan(&inherited)); /* waited for ever */
+    MUST(vscan_buffer_destroy(vast) == VSCAN_OK);
     return end_job(&inherited) ? 0 : __LINE__;
 }
 
@@ -381,25 +419,172 @@ static int signals_are_blocked(void) {
     return end_job(&job) ? 0 : __LINE__;
 }
 
+static char *lazy; /* memory of which every page is made by the handler */
+static atomic_int faults_here, faults_elsewhere;
+
+/* The program's own thread goes on when a thread of the library has come to a page too. */
+static void on_fault(int number) {
+    (void)number;
+    const bool here = pthread_equal(pthread_self(), main_thread);
+    atomic_fetch_add(here ? &faults_here : &faults_elsewhere, 1);
+    while (here && atomic_load(&faults_elsewhere) == 0) sched_yield();
+    if (mprotect(lazy, N * sizeof(int32_t), PROT_READ | PROT_WRITE) != 0) _exit(3);
+}
+
+/* A program that keeps its data where a handler makes the pages. A thread that blocks SIGSEGV would end the
+   process. */
+static int own_faults_are_handled(void) {
+    const struct sigaction action = {.sa_handler = on_fault};
+    struct job job;
+    main_thread = pthread_self();
+    MUST(make_job(&job, 2));
+    lazy = mmap(NULL, N * sizeof(int32_t), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(lazy != MAP_FAILED);
+    MUST(sigaction(SIGSEGV, &action, NULL) == 0);
+    vscan_buffer *zeros;
+    MUST(vscan_buffer_wrap(job.ctx, VSCAN_INT, lazy, N, &zeros) == VSCAN_OK);
+    MUST(vscan_scan(job.ctx, VSCAN_PLUS, zeros, zeros, NULL) == VSCAN_OK);
+    MUST(atomic_load(&faults_elsewhere) > 0);
+    MUST(vscan_buffer_destroy(zeros) == VSCAN_OK);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
 /* ---- What the machine gives --------------------------------------------------------------------- */
 
-/* Without the tests' own number: one processor, no thread beside the caller's, whatever is asked for. */
+static bool pin(const cpu_set_t *mask) {
+    return sched_setaffinity(0, sizeof *mask, mask) == 0;
+}
+
+/* The calling thread's mask, and its first processor. */
+static bool read_masks(cpu_set_t *mask, cpu_set_t *one) {
+    if (sched_getaffinity(0, sizeof *mask, mask) != 0) return false;
+    CPU_ZERO(one);
+    for (size_t cpu = 0; CPU_COUNT(one) == 0; cpu++)
+        if (CPU_ISSET(cpu, mask)) CPU_SET(cpu, one);
+    return true;
+}
+
+/* One processor, no thread beside the caller's, whatever is asked for. */
 static int one_processor(void) {
     cpu_set_t mask, one;
-    unsetenv("VSCAN_TEST_THREADS");
-    unsetenv("VSCAN_NUM_THREADS");
-    unsetenv("OMP_NUM_THREADS");
-    MUST(sched_getaffinity(0, sizeof mask, &mask) == 0);
-    CPU_ZERO(&one);
-    for (size_t cpu = 0; CPU_COUNT(&one) == 0; cpu++)
-        if (CPU_ISSET(cpu, &mask)) CPU_SET(cpu, &one);
-    MUST(sched_setaffinity(0, sizeof one, &one) == 0);
+    ask_the_machine();
+    MUST(read_masks(&mask, &one) && pin(&one));
     struct job job;
     MUST(make_job(&job, 8));
     for (int i = 0; i < 20; i++) MUST(scan(&job));
     MUST(SANITIZED || count_threads() == 1);
+    MUST(vscan_ctx_threads(job.ctx) == 1);
     MUST(vscan_ctx_set_threads(job.ctx, 0) == VSCAN_OK);
     MUST(vscan_ctx_threads(job.ctx) == 1);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+struct pinned {
+    vscan_ctx *ctx;
+    vscan_buffer *buffer;
+    cpu_set_t one;
+    int threads; /* of the process, when it has made its calls */
+};
+
+static void *scan_pinned(void *argument) {
+    struct pinned *p = argument;
+    bool well = pin(&p->one) && vscan_ctx_threads(p->ctx) == 1;
+    for (int i = 0; i < 3; i++)
+        well = well && vscan_scan(p->ctx, VSCAN_PLUS, p->buffer, p->buffer, NULL) == VSCAN_OK;
+    p->threads = count_threads();
+    return well ? argument : NULL;
+}
+
+/* The library's threads after the calls of one that is pinned, or -1. */
+static int workers_after_pinned(struct pinned *p) {
+    pthread_t thread;
+    void *well;
+    if (pthread_create(&thread, NULL, scan_pinned, p) != 0) return -1;
+    if (pthread_join(thread, &well) != 0 || well == NULL) return -1;
+    while (count_threads() >= p->threads) sched_yield(); /* until it is gone */
+    return p->threads - 2;
+}
+
+/* What the machine gives to a process in which nobody has asked before. */
+static int threads_of_a_child(const vscan_ctx *ctx) {
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) _exit(vscan_ctx_threads(ctx));
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : 0;
+}
+
+/* Every call goes by the mask of its own thread: one that is pinned gets no help, before and after those
+   that get some. */
+static int pinned_and_not(bool asks_first) {
+    struct pinned p;
+    cpu_set_t mask;
+    ask_the_machine();
+    const vscan_ctx_options options = {
+        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = 2};
+    MUST(read_masks(&mask, &p.one));
+    MUST(vscan_ctx_create(&options, &p.ctx) == VSCAN_OK);
+    const int threads = threads_of_a_child(p.ctx);
+    if (CPU_COUNT(&mask) < 2 || threads == 1) return 0; /* one processor, or a quota of one */
+    MUST(threads == 2);
+    if (asks_first) MUST(vscan_ctx_threads(p.ctx) == 2);
+    MUST(vscan_buffer_create(p.ctx, VSCAN_INT, LONG, &p.buffer) == VSCAN_OK);
+    MUST(workers_after_pinned(&p) == 0);
+    for (int i = 0; i < 3; i++) {
+        MUST(pin(&p.one));
+        MUST(vscan_ctx_threads(p.ctx) == 1);
+        MUST(vscan_scan(p.ctx, VSCAN_PLUS, p.buffer, p.buffer, NULL) == VSCAN_OK);
+        MUST(count_threads() == (i == 0 ? 1 : 2));
+        MUST(pin(&mask));
+        MUST(vscan_ctx_threads(p.ctx) == 2);
+        MUST(vscan_scan(p.ctx, VSCAN_PLUS, p.buffer, p.buffer, NULL) == VSCAN_OK);
+        MUST(count_threads() == 2);
+    }
+    MUST(workers_after_pinned(&p) == 1);
+    MUST(vscan_buffer_destroy(p.buffer) == VSCAN_OK);
+    return vscan_ctx_destroy(p.ctx) == VSCAN_OK ? 0 : __LINE__;
+}
+
+static int pinned_calls_first(void) {
+    return SANITIZED ? 0 : pinned_and_not(false);
+}
+
+static int pinned_calls_second(void) {
+    return SANITIZED ? 0 : pinned_and_not(true);
+}
+
+/* Whether all threads but this one have this mask. */
+static bool have_mask(const cpu_set_t *mask) {
+    DIR *threads = opendir("/proc/self/task");
+    bool have = threads != NULL;
+    for (struct dirent *entry; have && (entry = readdir(threads)) != NULL;) {
+        const pid_t thread = (pid_t)atoi(entry->d_name);
+        cpu_set_t its;
+        if (thread == 0 || thread == gettid()) continue;
+        have = sched_getaffinity(thread, sizeof its, &its) == 0 && CPU_EQUAL(&its, mask);
+    }
+    if (threads != NULL) closedir(threads);
+    return have;
+}
+
+/* The library's threads run where the caller may, whoever it is; the tests' number makes them come to one
+   that is pinned. */
+static int masks_of_workers(void) {
+    cpu_set_t mask, one;
+    struct job job;
+    if (SANITIZED) return 0;
+    MUST(read_masks(&mask, &one));
+    MUST(make_job(&job, 4));
+    for (int i = 0; i < 3; i++) {
+        MUST(pin(&one) && scan(&job));
+        MUST(count_threads() == 4 && have_mask(&one));
+        MUST(pin(&mask) && scan(&job));
+        MUST(count_threads() == 4 && have_mask(&mask));
+    }
+    /* those that the call does not use stay where they are */
+    MUST(pin(&one) && vscan_ctx_set_threads(job.ctx, 1) == VSCAN_OK && scan(&job));
+    MUST(have_mask(&mask));
     return end_job(&job) ? 0 : __LINE__;
 }
 
@@ -476,7 +661,7 @@ static int threads_by_default(void) {
 
 struct setting {
     const char *own, *omp;
-    int threads; /* 0: what the machine gives, 12 here */
+    int threads; /* 0: what the machine gives, 12 here, and no more are in force */
 };
 
 static const struct setting *setting;
@@ -498,9 +683,13 @@ static int asks_environment(void) {
     X(fork_before_use)                                                                             \
     X(fork_after_use)                                                                              \
     X(fork_during_use)                                                                             \
-    X(no_processes) X(threads_end) X(many_callers) X(small_stacks) X(signals)                      \
-        X(signals_are_blocked) X(one_processor) X(in_succession) X(idle_workers_sleep)             \
-            X(most_threads)
+    X(no_processes)                                                                                \
+    X(threads_end)                                                                                 \
+    X(first_call_cancelled)                                                                        \
+    X(many_callers)                                                                                \
+    X(small_stacks) X(signals) X(signals_are_blocked) X(own_faults_are_handled) X(one_processor)   \
+        X(pinned_calls_first) X(pinned_calls_second) X(masks_of_workers) X(in_succession)          \
+            X(idle_workers_sleep) X(most_threads)
 
 #define X(name)                                                                                    \
     static void pool_##name(void **state) {                                                        \
@@ -519,12 +708,12 @@ static void pool_no_address_space(void **state) {
 static void pool_environment(void **state) {
     (void)state;
     static const struct setting settings[] = {
-        {NULL, NULL, 0},   {"3", NULL, 3},   {NULL, "5", 5},
-        {"3", "5", 3},     {NULL, "4,2", 4}, {NULL, " 6 ", 6},
-        {"", "5", 5},      {"0", "5", 5},    {"-2", NULL, 0},
-        {"many", "7", 7},  {NULL, "3x", 0},  {NULL, "!!", 0},
-        {NULL, "1e3", 0},  {NULL, "", 0},    {"99999999999", NULL, 0},
-        {"300", NULL, 300}};
+        {NULL, NULL, 0},  {"3", NULL, 3},   {NULL, "5", 5},
+        {"3", "5", 3},    {NULL, "4,2", 4}, {NULL, " 6 ", 6},
+        {"", "5", 5},     {"0", "5", 5},    {"-2", NULL, 0},
+        {"many", "7", 7}, {NULL, "3x", 0},  {NULL, "!!", 0},
+        {NULL, "1e3", 0}, {NULL, "", 0},    {"99999999999", NULL, 0},
+        {"300", NULL, 0}};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         setting = &settings[i];
         print_message("VSCAN_NUM_THREADS=%s OMP_NUM_THREADS=%s\n",

@@ -6,7 +6,10 @@
 
 #include "harness.h"
 
-enum { LIVES = 5000 };
+#include <stdio.h>
+#include <sys/wait.h>
+
+enum { LIVES = 5000, LIMIT = 60 }; /* seconds until a process is taken for hung */
 
 static int by_value(const void *a, const void *b) {
     const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
@@ -74,8 +77,39 @@ static void no_number_left(void **state) {
     assert_int_equal(full.used, 0);
 }
 
+static int wait_for(pid_t child) {
+    int status = -1;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The thread that forks, in a handler of a signal, has the pools itself. */
+static int forks_inside(void) {
+    for (int p = 0; p < POOLS; p++) pthread_mutex_lock(&pools[p]->mutex);
+    const pid_t child = fork();
+    if (child != 0) return wait_for(child);
+    alarm(LIMIT);
+    for (int p = 0; p < POOLS; p++) {
+        void *slot = vscan__pool_take(pools[p]);
+        if (slot == NULL) return 1;
+        vscan__pool_give(pools[p], slot);
+    }
+    return 0;
+}
+
+static void fork_inside(void **state) {
+    (void)state;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(LIMIT);
+        _exit(forks_inside());
+    }
+    assert_int_equal(wait_for(child), 0);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_generation),
-                                       cmocka_unit_test(emptied), cmocka_unit_test(no_number_left)};
+                                       cmocka_unit_test(emptied), cmocka_unit_test(no_number_left),
+                                       cmocka_unit_test(fork_inside)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

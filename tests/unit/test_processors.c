@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many processors control groups leave to the process, by files of /proc and /sys that are made here.
- * The function is not exported, so its file is compiled into this program too.
+ * How many processors control groups leave to the process, by files of /proc and /sys that are made here,
+ * and how many a thread's affinity mask. The functions are not exported, so their files are compiled into
+ * this program too.
  */
 #include "harness.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/threads.h"
 
 static char root[64];
 
-/* In place of the C library's: a machine that has so many processors; -1: that cannot tell. */
-static int processors = 64;
+/* In place of the C library's: a mask of so many processors; -1: that cannot be told. */
+static int processors = 64, asked;
 int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask) {
     (void)pid;
+    asked++;
     if (processors < 0) {
         errno = EINVAL;
         return -1;
@@ -58,20 +62,81 @@ static int remove_root(void **state) {
     return system(command);
 }
 
-/* As many as the mask leaves, but no more than the quota says. */
+/* 0: none. */
 static void expect_quota(int quota) {
-    assert_int_equal(vscan__count_processors(root),
-                     quota > 0 && quota < processors ? quota : processors);
+    assert_int_equal(vscan__quota(root), quota);
 }
 
 static void processors_by_mask(void **state) {
     (void)state;
-    for (processors = 1; processors < 1000; processors *= 3) expect_quota(0);
+    struct vscan__mask mask;
+    for (processors = 1; processors < 1000; processors *= 3) {
+        assert_int_equal(vscan__read_mask(&mask), processors);
+        assert_int_equal(CPU_COUNT_S(sizeof mask.sets, mask.sets), processors);
+    }
     processors = 0;
-    assert_int_equal(vscan__count_processors(root), 1);
+    assert_int_equal(vscan__read_mask(&mask), 1);
     processors = -1;
-    assert_int_equal(vscan__count_processors(root), sysconf(_SC_NPROCESSORS_ONLN));
+    assert_int_equal(vscan__read_mask(&mask), sysconf(_SC_NPROCESSORS_ONLN));
+    assert_int_equal(CPU_COUNT_S(sizeof mask.sets, mask.sets), 0);
     processors = 64;
+}
+
+/* What the calling thread goes by. */
+static int in_mask(void) {
+    return CPU_COUNT_S(sizeof vscan__mask()->sets, vscan__mask()->sets);
+}
+
+#define MS INT64_C(1000000)
+
+/* The mask is asked for by every call without a time, and by others after a millisecond. */
+static void processors_asked_for(void **state) {
+    (void)state;
+    const int64_t begin = 5000 * MS;
+    processors = 3;
+    vscan__processors(0);
+    assert_int_equal(in_mask(), 3);
+    processors = 5;
+    vscan__processors(begin); /* the first one with a time */
+    assert_int_equal(in_mask(), 5);
+    asked = 0;
+    processors = 7;
+    vscan__processors(begin);
+    vscan__processors(begin + MS - 1);
+    assert_int_equal(in_mask(), 5);
+    assert_int_equal(asked, 0);
+    vscan__processors(begin + MS);
+    assert_int_equal(in_mask(), 7);
+    processors = 9;
+    vscan__processors(begin + 2 * MS - 1);
+    assert_int_equal(in_mask(), 7);
+    vscan__processors(0);
+    assert_int_equal(in_mask(), 9);
+    assert_int_equal(asked, 2);
+    processors = 64;
+}
+
+/* In a process without the tests' own number: what is set aside is enough for every thread. */
+static int ask_for_most(void) {
+    unsetenv("VSCAN_TEST_THREADS");
+    processors = 1;
+    if (vscan__processors(0) != 1) return 1;
+    const int most = vscan__most_processors();
+    processors = 8000;
+    const int all = vscan__processors(0);
+    if (most < 1 || all < most || vscan__most_processors() != all) return 2;
+    processors = 1;
+    return vscan__processors(0) == 1 && vscan__most_processors() == all ? 0 : 3;
+}
+
+static void processors_at_most(void **state) {
+    (void)state;
+    int status = -1;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) _exit(ask_for_most());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 #define V2 "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -97,7 +162,7 @@ static void processors_by_wrong_files(void **state) {
     char longer[4000];
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = 0;
-    assert_int_equal(vscan__count_processors(longer), processors);
+    assert_int_equal(vscan__quota(longer), 0);
     write_file("/proc/self/mountinfo", "30 24 0:26 / - cgroup2\n" V2);
     expect_quota(0); /* no list of groups */
     write_file("/proc/self/cgroup", "4:cpu:/a\n");
@@ -132,7 +197,8 @@ static void processors_v2(void **state) {
                  {"300000 100000\n", "200000 100000\n", 2},
                  {"rubbish\n", "\n", 0},
                  {"-5 100000\n", "100000 0\n", 0},
-                 {"rubbish\n", "9000000 100000\n", 90}};
+                 {"rubbish\n", "9000000 100000\n", 90},
+                 {"9000000000000000 1000\n", "max 100000\n", INT_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_file("/sys/fs/cgroup/a/b/cpu.max", cases[i].inner);
         write_file("/sys/fs/cgroup/a/cpu.max", cases[i].outer);
@@ -196,7 +262,9 @@ static void processors_in_a_container(void **state) {
 int main(int argc, char **argv) {
 #define GROUPS_TEST(name) cmocka_unit_test_setup_teardown(name, new_root, remove_root)
     const struct CMUnitTest tests[] = {
-        GROUPS_TEST(processors_by_mask),
+        cmocka_unit_test(processors_at_most), /* first: nothing has been asked yet */
+        cmocka_unit_test(processors_by_mask),
+        cmocka_unit_test(processors_asked_for),
         GROUPS_TEST(processors_without_groups),
         GROUPS_TEST(processors_by_wrong_files),
         GROUPS_TEST(processors_v2),
