@@ -5,7 +5,7 @@
 
 #include "module.h"
 
-enum { MOST_PARAMETERS = 12 };
+enum { MOST_PARAMETERS = 13 };
 
 /* The parameters of a function: the first `positional` may be given by position, the first `required`
    must be given. */

@@ -62,18 +62,23 @@ bool job_check(struct job *job, vscan_status status) {
     return job_is_good(job);
 }
 
-bool job_begin(struct job *job, const struct array *like) {
-    job->ctx = NULL;
+bool job_begin_on(struct job *job, const struct array *like, vscan_ctx *ctx) {
+    job->ctx = ctx;
     job->gpu = NULL;
     job->like = like;
     job->status = VSCAN_OK;
     job->raised = false;
+    job->lent = ctx != NULL;
     job->buffers_count = job->kept_count = 0;
-    if (like->device == ON_HOST) return job_check(job, take_context(&job->ctx));
+    if (like->device == ON_HOST) return ctx != NULL || job_check(job, take_context(&job->ctx));
     job->gpu = gpu_enter(like->device, like->stream);
     if (job->gpu == NULL) return false;
     job->ctx = gpu_context(job->gpu);
     return true;
+}
+
+bool job_begin(struct job *job, const struct array *like) {
+    return job_begin_on(job, like, NULL);
 }
 
 static vscan_buffer *add_buffer(struct job *job, vscan_status status, vscan_buffer *const *buffer) {
@@ -94,6 +99,13 @@ vscan_buffer *job_wrap(struct job *job, const struct array *a) {
         job_keep(job, a->memory);
     }
     return job_memory(job, a->type, a->data, array_size(a));
+}
+
+vscan_buffer *job_wrap_flags(struct job *job, const struct array *a) {
+    if (a->type != VSCAN_UINT8) return job_wrap(job, a);
+    struct array bytes = *a;
+    bytes.type = VSCAN_BYTE;
+    return job_wrap(job, &bytes);
 }
 
 vscan_buffer *job_temporary(struct job *job, vscan_type type, int64_t n) {
@@ -163,6 +175,6 @@ bool job_end(struct job *job) {
     job_check(job, vscan_ctx_synchronize(job->ctx)); /* late errors are early on the host */
     for (int k = 0; k < job->buffers_count; k++) vscan_buffer_destroy(job->buffers[k]);
     for (int k = 0; k < job->kept_count; k++) Py_DECREF(job->kept[k]);
-    give_context(job->ctx);
+    if (!job->lent) give_context(job->ctx);
     return job_is_good(job);
 }

@@ -27,6 +27,7 @@ struct job {
     struct gpu *gpu; /* NULL: on the host */
     const struct array *like;
     vscan_status status;
+    bool lent;   /* the caller's context */
     bool raised; /* an exception is set */
     int buffers_count, kept_count;
     vscan_buffer *buffers[MOST_BUFFERS];
@@ -34,10 +35,13 @@ struct job {
 };
 
 bool job_begin(struct job *job, const struct array *like);
+/* On the host, on a context that the caller keeps. */
+bool job_begin_on(struct job *job, const struct array *like, vscan_ctx *ctx);
 bool job_end(struct job *job);
 
 /* A dense array as a buffer; some memory; new memory of the backend. NULL after a failure. */
 vscan_buffer *job_wrap(struct job *job, const struct array *a);
+vscan_buffer *job_wrap_flags(struct job *job, const struct array *a); /* uint8 are flags */
 vscan_buffer *job_memory(struct job *job, vscan_type type, const void *data, int64_t n);
 vscan_buffer *job_temporary(struct job *job, vscan_type type, int64_t n);
 vscan_buffer *job_view(struct job *job, vscan_buffer *buffer, int64_t offset, int64_t n);

@@ -4,6 +4,7 @@
 #include "module.h"
 
 #include "gpu.h"
+#include "handles.h"
 #include "job.h"
 
 static PyObject *synchronize(PyObject *module, PyObject *nothing) {
@@ -42,7 +43,7 @@ static bool fill(PyObject *module) {
         if (PyModule_AddFunctions(module, families[k]) != 0) return false;
     if (PyModule_AddStringConstant(module, "library_version", vscan_version_text()) != 0)
         return false;
-    return errors_import(module);
+    return handles_add(module) && errors_import(module);
 }
 
 PyMODINIT_FUNC PyInit__vscan(void);

@@ -92,10 +92,8 @@ static vscan_buffer *flags_of(struct job *job, const struct array *x) {
         double as_double;
         int64_t as_long;
     } zero = {0};
-    struct array bytes = *x;
-    if (x->type == VSCAN_UINT8) bytes.type = VSCAN_BYTE;
-    vscan_buffer *const in = job_wrap(job, &bytes);
-    if (bytes.type == VSCAN_BYTE || x->type == VSCAN_INT) return in;
+    vscan_buffer *const in = job_wrap_flags(job, x);
+    if (!is_scannable(x->type) || x->type == VSCAN_INT) return in;
     const int64_t n = array_size(x);
     vscan_buffer *const flags = job_temporary(job, VSCAN_BYTE, n);
     JOB_CALL(job, n, vscan_compare_right(job->ctx, VSCAN_NOT_EQUAL, in, &zero, flags));

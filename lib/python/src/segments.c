@@ -48,17 +48,9 @@ static bool segments_from(PyObject *offsets, PyObject *heads, const struct array
     return false;
 }
 
-/* uint8 are flags here. */
-static vscan_buffer *wrap_flags(struct job *job, const struct array *flags) {
-    if (flags->type != VSCAN_UINT8) return job_wrap(job, flags);
-    struct array bytes = *flags;
-    bytes.type = VSCAN_BYTE;
-    return job_wrap(job, &bytes);
-}
-
 /* Head flags of the segments in a buffer. */
 static vscan_buffer *make_heads(struct job *job, const struct segments *s, int64_t n) {
-    if (!s->by_offsets) return wrap_flags(job, &s->given);
+    if (!s->by_offsets) return job_wrap_flags(job, &s->given);
     vscan_buffer *const offsets = job_wrap(job, &s->given);
     vscan_buffer *const heads = job_temporary(job, VSCAN_BYTE, n);
     JOB_CALL(job, n, vscan_offsets_to_heads(job->ctx, offsets, heads));
@@ -207,7 +199,7 @@ static PyObject *reduce_heads(const struct mode *mode, const struct array *x,
     struct array totals;
     if (!array_empty(x, mode->type, 1, x->shape, &totals)) return NULL;
     if (job_begin(&job, x)) {
-        vscan_buffer *const in = job_wrap(&job, x), *const heads = wrap_flags(&job, &s->given);
+        vscan_buffer *const in = job_wrap(&job, x), *const heads = job_wrap_flags(&job, &s->given);
         const int64_t segments = reduce_by_heads(mode, &job, in, heads, &totals);
         if (job_end(&job)) return array_give_first(&totals, segments);
     }

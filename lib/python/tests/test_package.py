@@ -45,10 +45,14 @@ def test_stubs():
     tree = ast.parse((pathlib.Path(vscan.__file__).parent / "__init__.pyi").read_text())
     stubs = {node.name: node for node in tree.body if hasattr(node, "name")}
     assert set(stubs) == set(vscan.__all__)
-    for name, node in stubs.items():
-        if isinstance(node, ast.FunctionDef):
+    functions = [(name, node, getattr(vscan, name)) for name, node in stubs.items()]
+    for kind in (vscan.Context, vscan.Buffer, vscan.Carry):
+        functions += [(node.name, node, getattr(kind, node.name))
+                      for node in stubs[kind.__name__].body if hasattr(node, "name")]
+    for name, node, function in functions:
+        if isinstance(node, ast.FunctionDef) and (not name.startswith("_")):
             parameters = [a.arg for a in node.args.args + node.args.kwonlyargs]
-            assert parameters == list(inspect.signature(getattr(vscan, name)).parameters), name
+            assert parameters == list(inspect.signature(function).parameters), name
 
 
 def test_files():
