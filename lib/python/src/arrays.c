@@ -145,6 +145,7 @@ static void fill_from_numpy(PyObject *memory, struct array *a) {
     a->type = type_of_number(PyArray_TYPE(array));
     a->device = ON_HOST;
     a->stream = 0;
+    a->stream_owner = NULL;
     a->made = false;
     a->writable = PyArray_ISWRITEABLE(array);
     a->native = PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
@@ -204,6 +205,7 @@ void array_clear(struct array *a) {
     Py_CLEAR(a->source);
     Py_CLEAR(a->memory);
     Py_CLEAR(a->library);
+    Py_CLEAR(a->stream_owner);
 }
 
 PyObject *array_give(struct array *a) {

@@ -20,7 +20,8 @@ struct array {
     int device;      /* ON_HOST, or the number of a GPU */
     uintptr_t
         stream; /* GPU: where the array is ready, and where work on it goes; 0: the context's own */
-    bool made;  /* new, and not yet finished by its library */
+    PyObject *stream_owner; /* owned: an object that keeps the stream, or NULL */
+    bool made;              /* new, and not yet finished by its library */
     bool writable;
     bool native; /* aligned, and in the machine's byte order */
     bool scalar; /* it was a number, with no dimension */

@@ -58,7 +58,7 @@ static bool failed(vscan_status status, const vscan_ctx *ctx) {
 static bool find_context(struct carry_object *c, int device) {
     const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
     if (device == ON_HOST) return !failed(vscan_ctx_create(&options, &c->ctx), NULL);
-    const struct gpu *const gpu = gpu_enter(device, 0);
+    const struct gpu *const gpu = gpu_enter(device, 0, NULL);
     if (gpu != NULL) c->ctx = gpu_context(gpu);
     return gpu != NULL;
 }

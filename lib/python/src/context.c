@@ -53,7 +53,7 @@ static void context_dealloc(PyObject *self) {
 }
 
 PyObject *context_of_gpu(int device) {
-    struct gpu *const gpu = gpu_enter(device, 0);
+    struct gpu *const gpu = gpu_enter(device, 0, NULL);
     PyObject *const self = gpu != NULL ? PyType_GenericAlloc(context_type, 0) : NULL;
     if (self == NULL) return NULL;
     context(self)->ctx = gpu_context(gpu);

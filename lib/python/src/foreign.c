@@ -167,12 +167,18 @@ static bool from_host(PyObject *object, PyObject *library, struct array *a) {
 /* The stream that the array's library works on, or 0: it has none, so that work goes on the context's own. */
 static bool find_stream(PyObject *library, PyObject *object, struct array *a) {
     a->stream = 0;
-    if (library != NULL) {
-        const int64_t stream = integer_from(PyObject_CallMethod(library, "stream", "O", object));
-        if (stream == -1 && PyErr_Occurred()) return false;
-        a->stream = (uintptr_t)stream;
+    a->stream_owner = NULL;
+    if (library == NULL) return true;
+    PyObject *stream = PyObject_CallMethod(library, "stream", "O", object);
+    if (stream != NULL && !PyLong_Check(stream)) { /* an object with the handle */
+        a->stream_owner = stream;
+        stream = PyObject_GetAttrString(stream, "ptr");
     }
-    return true;
+    const int64_t handle = integer_from(stream);
+    a->stream = handle == 0 && a->stream_owner != NULL ? 1 : (uintptr_t)handle;
+    if (handle != -1 || !PyErr_Occurred()) return true;
+    Py_CLEAR(a->stream_owner);
+    return false;
 }
 
 static bool from_gpu_dlpack(PyObject *object, struct array *a) {
@@ -256,7 +262,10 @@ static bool from_gpu(PyObject *object, PyObject *library, int device, bool dlpac
     a->device = device;
     a->made = false;
     if (!find_stream(library, object, a)) return false;
-    if (!(dlpack ? from_gpu_dlpack(object, a) : from_interface(object, a))) return false;
+    if (!(dlpack ? from_gpu_dlpack(object, a) : from_interface(object, a))) {
+        Py_CLEAR(a->stream_owner);
+        return false;
+    }
     Py_INCREF(object);
     Py_XINCREF(library);
     a->source = object;
@@ -321,10 +330,13 @@ static bool from_made(PyObject *object, const struct array *like, struct array *
     const bool filled = dlpack ? from_gpu_dlpack(object, made) : from_interface(object, made);
     made->source = object;
     made->library = like->library;
-    if (filled)
+    made->stream_owner = like->stream_owner;
+    if (filled) {
         Py_XINCREF(made->library);
-    else
+        Py_XINCREF(made->stream_owner);
+    } else {
         Py_DECREF(object);
+    }
     return filled;
 }
 

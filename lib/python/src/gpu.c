@@ -8,6 +8,7 @@ enum { MOST_GPUS = 64, MOST_PARKED_BUFFERS = 256, MOST_PARKED_OBJECTS = 64 };
 struct gpu {
     vscan_ctx *ctx;
     uintptr_t own_stream;
+    PyObject *stream_owner;
     vscan_buffer **buffers; /* parked; the GIL guards them */
     size_t buffers_count, buffers_room;
     PyObject *objects; /* a list, or NULL */
@@ -40,13 +41,19 @@ static struct gpu *find_gpu(int device) {
     return gpu->ctx != NULL || open_gpu(device, gpu) ? gpu : NULL;
 }
 
-struct gpu *gpu_enter(int device, uintptr_t stream) {
+struct gpu *gpu_enter(int device, uintptr_t stream, PyObject *owner) {
     struct gpu *const gpu = find_gpu(device);
     if (gpu == NULL) return NULL;
     const vscan_status status = vscan_ctx_set_stream(gpu->ctx, (void *)stream);
-    if (status == VSCAN_OK) return gpu;
-    raise_status(status, gpu->ctx);
-    return NULL;
+    if (status != VSCAN_OK) {
+        raise_status(status, gpu->ctx);
+        return NULL;
+    }
+    PyObject *const before = gpu->stream_owner;
+    Py_XINCREF(owner);
+    gpu->stream_owner = owner;
+    Py_XDECREF(before); /* only now may the stream go */
+    return gpu;
 }
 
 vscan_ctx *gpu_context(const struct gpu *gpu) {

@@ -11,8 +11,9 @@
 
 #include "module.h"
 
-/* The GPU with its context on this stream (0: the context's own); NULL: an exception is set. */
-struct gpu *gpu_enter(int device, uintptr_t stream);
+/* The GPU with its context on this stream (0: the context's own), of which it keeps the owner, if there
+   is one, until it is on another stream; NULL: an exception is set. */
+struct gpu *gpu_enter(int device, uintptr_t stream, PyObject *owner);
 vscan_ctx *gpu_context(const struct gpu *gpu);
 
 void gpu_park_buffer(struct gpu *gpu, vscan_buffer *buffer);

@@ -71,7 +71,7 @@ bool job_begin_on(struct job *job, const struct array *like, vscan_ctx *ctx) {
     job->lent = ctx != NULL;
     job->buffers_count = job->kept_count = 0;
     if (like->device == ON_HOST) return ctx != NULL || job_check(job, take_context(&job->ctx));
-    job->gpu = gpu_enter(like->device, like->stream);
+    job->gpu = gpu_enter(like->device, like->stream, like->stream_owner);
     if (job->gpu == NULL) return false;
     job->ctx = gpu_context(job->gpu);
     return true;
@@ -166,10 +166,19 @@ static void park(struct job *job) {
     PyErr_Restore(type, value, traceback);
 }
 
+/* A stream that nothing keeps may be destroyed before the next job. 1 and 2 are the default streams. */
+static bool leave_stream(const struct job *job) {
+    const struct array *const like = job->like;
+    if (!job_is_good(job) || like->stream <= 2 || like->stream_owner != NULL ||
+        frees_in_order(like))
+        return true;
+    return gpu_enter(like->device, 0, NULL) != NULL;
+}
+
 bool job_end(struct job *job) {
     if (job->gpu != NULL) {
         park(job);
-        return job_is_good(job) && gpu_release_some(job->gpu);
+        return leave_stream(job) && job_is_good(job) && gpu_release_some(job->gpu);
     }
     if (job->ctx == NULL) return false;
     job_check(job, vscan_ctx_synchronize(job->ctx)); /* late errors are early on the host */

@@ -252,11 +252,9 @@ static PyObject *scan_any(struct mode *mode, PyObject *x, PyObject *axis, PyObje
 static bool is_last_axis(PyObject *axis) {
     if (axis == NULL) return true;
     const long value = PyLong_CheckExact(axis) ? PyLong_AsLong(axis) : 1;
-    if (value == -1 && PyErr_Occurred())
-        PyErr_Clear(); /* too large */
-    else
-        return value == 0 || value == -1;
-    return false;
+    const bool last = value == 0 || (value == -1 && !PyErr_Occurred());
+    if (!last) PyErr_Clear(); /* of a number that is too large */
+    return last;
 }
 
 static PyObject *scan(PyObject *module, PyObject *const *arguments, Py_ssize_t count,

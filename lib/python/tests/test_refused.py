@@ -7,6 +7,8 @@ import pytest
 import vscan
 
 X = np.arange(5)
+READ_ONLY = np.zeros(5, X.dtype)
+READ_ONLY.flags.writeable = False
 
 
 @pytest.mark.parametrize("dtype", ["float16", "longdouble", "complex64", "int8", "int16", "uint8",
@@ -50,18 +52,19 @@ def test_casts_that_change(of, to):
     (lambda: vscan.scan(X, axis=1), ValueError, "axis 1 is out of bounds"),
     (lambda: vscan.scan(X, axis=-2), ValueError, "out of bounds"),
     (lambda: vscan.scan(X, axis=0.5), TypeError, "integer"),
-    (lambda: vscan.scan(X, axis=2**80), OverflowError, ""),
+    (lambda: vscan.scan(X, axis=2**80), OverflowError, "."),
     (lambda: vscan.scan(X, initial=0.5), TypeError, "integer"),
     (lambda: vscan.scan(X.astype("i4"), initial=2**31), OverflowError, "int32"),
-    (lambda: vscan.scan(X, initial=2**63), OverflowError, ""),
-    (lambda: vscan.scan(X, initial="a"), TypeError, ""),
+    (lambda: vscan.scan(X, initial=2**63), OverflowError, "."),
+    (lambda: vscan.scan(X, initial="a"), TypeError, "."),
     (lambda: vscan.scan(X, dtype="nonsense"), TypeError, "nonsense"),
     (lambda: vscan.scan(X, out=np.empty(4, int)), ValueError, "another shape"),
     (lambda: vscan.scan(X, dtype="i8", out=np.empty(5)), TypeError, "out must have dtype int64"),
     (lambda: vscan.scan(X.astype("f8"), out=np.empty(5, int)), TypeError, "is not converted"),
     (lambda: vscan.scan(X, out=np.broadcast_to(np.zeros(1, int), 5)), ValueError, "read-only"),
+    (lambda: vscan.scan(X, out=READ_ONLY), ValueError, "read-only"),
     (lambda: vscan.scan(np.ma.array(X, mask=X > 2)), TypeError, "masks are not supported"),
-    (lambda: vscan.scan([[1, 2], [3]]), ValueError, ""),
+    (lambda: vscan.scan([[1, 2], [3]]), ValueError, "."),
     (lambda: vscan.scan("abc"), TypeError, "<U3 is not supported"),
     (lambda: vscan.scan(None), TypeError, "object is not supported"),
     (lambda: vscan.cumulative_sum(X.reshape(1, 5)), ValueError, "axis must be given"),

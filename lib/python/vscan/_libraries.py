@@ -3,7 +3,8 @@
 
 An adapter has the methods of _Library. frees_in_stream_order says that memory of the library is reused
 in the order of its current stream, so that nothing has to be kept until the work on it is done. The
-legacy default stream has the handle 1, as in DLPack; 0 is the stream of vscan's own context.
+legacy default stream has the handle 1, as in DLPack; 0 is the stream of vscan's own context. In place of a
+handle, `stream` may return an object with the handle as ptr, which is kept as long as the stream is used.
 """
 import importlib
 import math
@@ -91,7 +92,7 @@ class _CuPy(_Library):
 
     def stream(self, x):
         with x.device:
-            return self.cupy.cuda.get_current_stream().ptr or 1
+            return self.cupy.cuda.get_current_stream()
 
     def empty(self, x, shape, dtype):
         with x.device:
