@@ -41,7 +41,7 @@ SPOILED(vscan_reduce,
 SPOILED(vscan_pack,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
          const vscan_count_options *options),
-        options->count, ctx, in, flags, out, options)
+        options != NULL ? options->count : NULL, ctx, in, flags, out, options)
 SPOILED(vscan_split,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
          const vscan_count_options *options),
