@@ -20,6 +20,7 @@ try_with() {
     rm -rf "$folder/venv"
     "$python" -m venv "$folder/venv"
     "$folder/venv/bin/pip" install -q --disable-pip-version-check "$2" pytest hypothesis "$folder"/*.whl
+    "$folder/venv/bin/python" -m doctest "$root/cmake/manual/coming_from_numpy.md" # its examples
     VSCAN_TEST_EXAMPLES=$1 PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY="$folder/hypothesis" \
         "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider "$root/lib/python/tests"
 }

@@ -14,8 +14,13 @@ def inline(text, code):
             continue
         part = html.escape(part, quote=False)
         part = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", part)
-        parts[k] = re.sub(r"\[([^]]+)\]\(([^)]+)\)", r'<a href="\2">\1</a>', part)
+        parts[k] = re.sub(r"\[([^]]+)\]\(([^)]+)\)", lambda link: f'<a href="{page(link[2])}">{link[1]}</a>', part)
     return "".join(parts)
+
+
+def page(link):
+    """The page of another file of this folder."""
+    return link[:-3].replace("_", "-") + ".html" if link.endswith(".md") else link
 
 
 def anchor(text):
@@ -62,7 +67,7 @@ def to_html(source, code, program):
             name = f' id="{anchor(text)}"' if len(level) > 1 else ""
             out.append(f"<h{len(level)}{name}>{inline(text, code)}</h{len(level)}>")
         elif kind == "code":
-            out.append(program("\n".join(lines)))
+            out.append(program("\n".join(lines).rstrip()))
         elif kind == "list":
             out.append("<ul>" + "".join(f"<li>{inline(line[2:], code)}</li>" for line in lines) + "</ul>")
         elif kind == "text":
