@@ -118,8 +118,9 @@ void fuzz_describe(void) {
     const int64_t length = vscan_describe(text, capacity);
     const int64_t kept = length < room ? length : room - 1;
     if (length < 100 || length > 4000 ||
-        (text != NULL && room > 0 && (strncmp(text, "version: 1", (size_t)(kept < 10 ? kept : 10)) != 0 ||
-                                      (int64_t)strlen(text) != kept)))
+        (text != NULL && room > 0 &&
+         (strncmp(text, "version: 1", (size_t)(kept < 10 ? kept : 10)) != 0 ||
+          (int64_t)strlen(text) != kept)))
         wrong("vscan_describe returns %lld, capacity %lld", (long long)length, (long long)capacity);
 }
 
@@ -176,6 +177,7 @@ void fuzz_ctx_destroy(void) {
     struct context *const ctx = call.ctx;
     if (call.ctx_handle == NULL) call.refusals = 0; /* NULL is legal */
     call.speaker = NULL;
+    call.waits = ctx != NULL;
     MAKE(vscan_ctx_destroy, (call.ctx_handle));
     if (ctx != NULL) ctx->live = false;
 }

@@ -31,8 +31,8 @@ static struct arg foreign(vscan_type type, int64_t n, bool gone) {
     struct buffer *const b = new_vector(type, n);
     call.home = home;
     if (gone && other != call.ctx && (call.owners >> (other - contexts) & 1) == 0) {
-        if (counted("vscan_ctx_destroy", vscan_ctx_destroy(other->handle)) != VSCAN_OK)
-            wrong("a live context could not be destroyed");
+        if (counted("vscan_ctx_destroy", vscan_ctx_destroy(other->handle)) != other->late)
+            wrong("the end of a context does not say %s", vscan_status_name(other->late));
         other->live = false;
     }
     return any(b->handle);
