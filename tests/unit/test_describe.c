@@ -133,6 +133,13 @@ static void threads(void **state) {
     assert_non_null(value_of("the affinity mask", value));
     assert_true(atoi(value) >= 1);
     assert_non_null(value_of("the quota of the control group", value));
+    /* where none is smaller, the first one has the name */
+    char processors[CAPACITY], mask[CAPACITY];
+    assert_non_null(value_of("processors", processors));
+    assert_non_null(value_of("the affinity mask", mask));
+    assert_non_null(value_of("threads", threads));
+    if (strcmp(value, "no limit") == 0 && strcmp(mask, processors) == 0)
+        assert_non_null(strstr(threads, ", limited by processors"));
 }
 
 int main(int argc, char **argv) {
