@@ -74,6 +74,14 @@ bool array_same_shape(const struct array *a, const struct array *b);
 /* From an object, with one dimension. */
 bool array_from_vector(PyObject *object, const char *function, const char *name, struct array *a);
 
+/* A vector of NumPy that lies as the library needs it: no struct has to be filled for it. */
+static inline bool array_is_plain(PyObject *object) {
+    enum { FLAGS = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED };
+    if (!PyArray_CheckExact(object)) return false;
+    PyArrayObject *const a = (PyArrayObject *)object;
+    return PyArray_NDIM(a) == 1 && (PyArray_FLAGS(a) & FLAGS) == FLAGS && PyArray_ISNOTSWAPPED(a);
+}
+
 /* ---- Types ---- */
 
 vscan_type type_of_number(int type_num); /* NumPy's number */

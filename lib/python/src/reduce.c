@@ -72,23 +72,40 @@ static PyObject *reduce_array(struct mode *mode, struct array *a, PyObject *axis
     return array_give_number(&totals);
 }
 
+/* Sets *total where x is a short plain vector; returns whether it is. */
+static bool reduce_plain(const struct mode *mode, PyObject *x, PyObject **total) {
+    union element element;
+    if (!array_is_plain(x)) return false;
+    PyArrayObject *const in = (PyArrayObject *)x;
+    const vscan_type type = type_of_number(PyArray_TYPE(in));
+    if (!is_scannable(type) || PyArray_DIM(in, 0) >= RELEASES_GIL_FROM) return false;
+    const vscan_status status = vscan_host_reduce(mode->op, type, mode->direction, PyArray_DATA(in),
+                                                  PyArray_DIM(in, 0), &element);
+    *total = status == VSCAN_OK ? element_object(type, &element) : raise_status(status, NULL);
+    return true;
+}
+
 static PyObject *reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
                         PyObject *keywords) {
     static struct signature signature = {
         "reduce", 2, 1, {"x", "op", "axis", "reverse", "initial", "dtype", "keepdims"}, {NULL}};
     enum { X, OP, AXIS, REVERSE, INITIAL, DTYPE, KEEPDIMS, COUNT };
-    PyObject *values[COUNT];
+    PyObject *values[COUNT], *total;
     (void)module;
     if (!arguments_read(&signature, arguments, count, keywords, values)) return NULL;
     struct mode mode = {.function = "reduce", .initial = values[INITIAL]};
     bool reverse, keep;
     struct array a;
     if (!arguments_op(values[OP], &mode.op) || !arguments_flag(values[REVERSE], &reverse) ||
-        !arguments_flag(values[KEEPDIMS], &keep) ||
-        !arguments_dtype(values[DTYPE], "reduce", &mode.type) ||
-        !array_from(values[X], "reduce", &a))
+        !arguments_flag(values[KEEPDIMS], &keep))
         return NULL;
     mode.direction = reverse ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    if (values[AXIS] == NULL && values[INITIAL] == NULL && values[DTYPE] == NULL && !keep &&
+        reduce_plain(&mode, values[X], &total))
+        return total;
+    if (!arguments_dtype(values[DTYPE], "reduce", &mode.type) ||
+        !array_from(values[X], "reduce", &a))
+        return NULL;
     PyObject *const result = reduce_array(&mode, &a, values[AXIS], keep);
     array_clear(&a);
     return result;

@@ -10,16 +10,10 @@
  * A vector of NumPy that lies as the library needs it, without options, is scanned by one call of
  * vscan_host_scan. For ten floats this is most of the time.
  */
-static bool is_plain_vector(PyObject *object) {
-    enum { FLAGS = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED };
-    if (!PyArray_CheckExact(object)) return false;
-    PyArrayObject *const a = (PyArrayObject *)object;
-    return PyArray_NDIM(a) == 1 && (PyArray_FLAGS(a) & FLAGS) == FLAGS && PyArray_ISNOTSWAPPED(a);
-}
 
 /* Whether n results of a type may be written to out: apart from in, or in its place. */
 static bool is_plain_out(PyObject *out, const PyArrayObject *in, int number) {
-    if (!is_plain_vector(out)) return false;
+    if (!array_is_plain(out)) return false;
     PyArrayObject *const o = (PyArrayObject *)out;
     const npy_intp n = PyArray_DIM(in, 0);
     if (PyArray_DIM(o, 0) != n || PyArray_TYPE(o) != number || !PyArray_ISWRITEABLE(o))
@@ -54,7 +48,7 @@ static void widen(const int32_t *in, npy_intp n, int64_t *out) {
 
 /* Sets *result where the arguments are plain; returns whether they are. */
 static bool scan_plain(const struct mode *mode, PyObject *x, PyObject *out, PyObject **result) {
-    if (!is_plain_vector(x)) return false;
+    if (!array_is_plain(x)) return false;
     PyArrayObject *const in = (PyArrayObject *)x;
     const vscan_type type = type_of_number(PyArray_TYPE(in));
     const npy_intp n = PyArray_DIM(in, 0);

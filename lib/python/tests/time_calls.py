@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nanoseconds of a call for ten elements, beside NumPy: the smallest of many rounds.
+"""Nanoseconds of a call for ten elements, beside NumPy: the smallest of many short rounds, of which some fall
+between what else the machine does.
 
     python lib/python/tests/time_calls.py
 """
@@ -10,8 +11,8 @@ import vscan
 
 
 def nanoseconds(statement, names):
-    number = 20000
-    return min(timeit.repeat(statement, globals=names, number=number, repeat=50)) / number * 1e9
+    number = 500
+    return min(timeit.repeat(statement, globals=names, number=number, repeat=2000)) / number * 1e9
 
 
 def main():
