@@ -86,7 +86,10 @@ static int wait_for(pid_t child) {
 static int forks_inside(void) {
     for (int p = 0; p < POOLS; p++) pthread_mutex_lock(&pools[p]->mutex);
     const pid_t child = fork();
-    if (child != 0) return wait_for(child);
+    if (child != 0) {
+        for (int p = 0; p < POOLS; p++) pthread_mutex_unlock(&pools[p]->mutex);
+        return wait_for(child);
+    }
     alarm(LIMIT);
     for (int p = 0; p < POOLS; p++) {
         void *slot = vscan__pool_take(pools[p]);
