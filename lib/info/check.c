@@ -46,11 +46,11 @@ struct draft {
 static void fill(struct draft *d) {
     static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.5};
     const int64_t density = INT64_C(1) << below(12), range = INT64_C(1) << (1 + below(40));
-    const bool specials = below(8) == 0;
+    const int64_t specials = below(2) ? below(16) : 0; /* of 16 elements */
     for (int64_t i = 0; i < d->n; i++) {
         d->flags[i] = below(density) == 0;
         const int64_t number = below(2 * range) - range;
-        const double real = specials && below(16) == 0 ? special[below(6)] : (double)number / 1024;
+        const double real = below(16) < specials ? special[below(6)] : (double)number / 1024;
         const float narrow = (float)real;
         const int32_t as_int = (int32_t)number;
         memcpy(d->in + i * d->size,

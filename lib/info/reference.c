@@ -37,7 +37,7 @@ INTEGER(int64_t, uint64_t)
 /* IEEE 754-2019 maximum and minimum: a NaN wins, -0 is less than +0. Logical and, or. */
 #define REAL(T)                                                                                    \
     static T combine_##T(vscan_op op, T a, T b) {                                                  \
-        const bool less = a < b || (a == b && signbit(a) > signbit(b));                            \
+        const bool less = a < b || (a == b && signbit(a) && !signbit(b));                          \
         switch (op) {                                                                              \
         case VSCAN_PLUS:                                                                           \
             return a + b;                                                                          \
