@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -561,7 +562,7 @@ static bool have_mask(const cpu_set_t *mask) {
     for (struct dirent *entry; have && (entry = readdir(threads)) != NULL;) {
         const pid_t thread = (pid_t)atoi(entry->d_name);
         cpu_set_t its;
-        if (thread == 0 || thread == gettid()) continue;
+        if (thread == 0 || thread == (pid_t)syscall(SYS_gettid)) continue;
         have = sched_getaffinity(thread, sizeof its, &its) == 0 && CPU_EQUAL(&its, mask);
     }
     if (threads != NULL) closedir(threads);
