@@ -688,7 +688,8 @@ static int asks_environment(void) {
     X(threads_end)                                                                                 \
     X(first_call_cancelled)                                                                        \
     X(many_callers)                                                                                \
-    X(small_stacks) X(signals) X(signals_are_blocked) X(own_faults_are_handled) X(one_processor)   \
+    X(small_stacks)                                                                                \
+    X(signals) X(signals_are_blocked) X(own_faults_are_handled) X(one_processor)                   \
         X(pinned_calls_first) X(pinned_calls_second) X(masks_of_workers) X(in_succession)          \
             X(idle_workers_sleep) X(most_threads)
 
