@@ -7,8 +7,8 @@
 #
 # BUILD is the folder to build in; default: build/coverage. CUDA_BUILD is one with the CUDA backend and tests:
 # lib/cuda is measured there, with a stand-in for the CUDA runtime (tests/faults); without one it is not.
-# lib/cpu/simd/ is left out: its loops are compiled for each type, operator and instruction set, and their
-# branches are the compiler's.
+# Of lib/cpu/simd/ the lines are measured, not the branches: its loops are compiled for each type, operator and
+# instruction set, with optimization, and their branches are the compiler's. lib/mpi is measured where both MPIs are.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -23,7 +23,7 @@ quietly() {
 }
 
 quietly "$CMAKE" -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DVSCAN_CUDA=OFF \
-    -DVSCAN_TESTS=ON -DVSCAN_COVERAGE=ON
+    -DVSCAN_TESTS=ON -DVSCAN_WERROR=ON -DVSCAN_COVERAGE=ON
 quietly "$CMAKE" --build "$build"
 [ -z "$cuda" ] || quietly "$CMAKE" --build "$cuda" --target faults_coverage
 # shellcheck disable=SC2086 # a path or nothing
@@ -32,6 +32,7 @@ find "$build" $cuda -name '*.gcda' -exec rm -f {} + # some twice, where BUILD li
 # test_epochs counts launches of kernels; the CPU has none.
 VSCAN_TEST_SIZES=small quietly ctest --test-dir "$build" --output-on-failure --timeout 900 -j 2 \
     -R '^(test_[a-z_]*\.cpu|forks|faults\.cpu.*)$' -E '^test_(epochs|golden|monotone|same_bits|stack)'
+quietly ctest --test-dir "$build" --output-on-failure --timeout 900 -j 2 -R '^mpi\.(openmpi\.[13]|mpich\.4)$'
 for test in carry permute segment_forms sort long_scans; do # what small sizes do not come to
     quietly "$build/run/test_$test" cpu
 done

@@ -80,7 +80,7 @@ def mutants_of(file):
         goes_on = is_directive and code.endswith("\\")
         if is_directive or not code.strip():
             continue
-        named = re.match(r"[A-Za-z_].*?\b(\w+)\(", code)
+        named = re.match(r"[A-Za-z_].*?\b(\w+)\(", re.sub(r"__attribute__\(\(\w+\)\) ", "", code))
         if named and not code.endswith(";"):
             function = named[1]
         if code.startswith((" ", "\t")) and "_Static_assert" not in code:

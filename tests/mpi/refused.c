@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One rank's bad arguments, or others than those of rank 0, are a status on all, and nothing is written. */
 #include <mpi.h>
+#include <string.h>
 
 #include "wrong.h"
 
@@ -202,6 +203,11 @@ static void refuse_options(bool me) {
     options = (vscan_scan_options){.size = sizeof options,
                                    .initial = {.holds = me ? VSCAN_INT : VSCAN_NONE}};
     expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_TYPE, "options->initial");
+    options.initial.holds = me ? 99 : VSCAN_NONE;
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_ENUM, "options->initial.holds is 99");
+    options.initial.holds = me ? VSCAN_FLOAT : VSCAN_NONE;
+    options.initial.unused = me ? 1 : 0;
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_VALUE, "unused is not 0");
     vscan_reduce_options reduce = {.size = sizeof reduce, .unused = me};
     expect(vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, &reduce), VSCAN_ERROR_VALUE, "unused");
     if (ranks == 1) return;
@@ -225,6 +231,22 @@ static void refuse_options(bool me) {
     expect(scan(VSCAN_PLUS, me ? ints : in, me ? ints : out, NULL), different, "element type");
     expect(me ? vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL) : scan(VSCAN_PLUS, in, out, NULL),
            different, "calls vscan_mpi_reduce, rank 0 vscan_mpi_scan");
+}
+
+/* Statuses of the library's own, and one of libvscan's. */
+static void check_words(void) {
+    static const struct {
+        int status;
+        const char *name, *text;
+    } words[] = {{VSCAN_MPI_ERROR_DIFFERENT, "VSCAN_MPI_ERROR_DIFFERENT", "different functions"},
+                 {VSCAN_MPI_ERROR_MPI, "VSCAN_MPI_ERROR_MPI", "MPI failed"},
+                 {VSCAN_ERROR_NULL, "VSCAN_ERROR_NULL", "NULL"}};
+    for (int k = 0; k < 3; k++) {
+        const char *const name = vscan_mpi_status_name((vscan_status)words[k].status),
+                         *const text = vscan_mpi_status_text((vscan_status)words[k].status);
+        CHECK(strcmp(name, words[k].name) == 0, "%s, not %s", name, words[k].name);
+        CHECK(strstr(text, words[k].text) != NULL, "\"%s\" has no \"%s\"", text, words[k].text);
+    }
 }
 
 /* Numbers of no communicator, and that of an intercommunicator. MPI's error handler would end the program. */
@@ -323,6 +345,7 @@ void test_refused(void) {
         refuse_positions(rank == culprit);
     }
     refuse_handles();
+    check_words();
     refuse_comms();
     check_shares();
     OK(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL)); /* all goes on */

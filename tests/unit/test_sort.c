@@ -594,6 +594,8 @@ static void refused_reserve(void **state) {
     refused_untouched(VSCAN_ERROR_OVERFLOW, "n ", vscan_sort_reserve(c, VSCAN_INT, 0, INT64_MAX));
     refused_untouched(VSCAN_ERROR_OVERFLOW, "n ",
                       vscan_sort_reserve(c, VSCAN_INT, 0, INT64_MAX / 8));
+    refused_untouched(VSCAN_ERROR_OVERFLOW, "n ",
+                      vscan_sort_reserve(c, VSCAN_INT, VSCAN_LONG, INT64_MAX / 4));
 }
 
 int main(int argc, char **argv) {
