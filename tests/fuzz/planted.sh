@@ -100,6 +100,10 @@ fi
     exit 77
 }
 echo "$count of $bugs bugs, from number $first on"
+ninja -C "$folder" fuzz_calls >"$work/log" || { # objects of other sources would fail by themselves
+    cat "$work/log"
+    exit 1
+}
 find "$objects" -name '*.o' >"$work/objects"
 # shellcheck disable=SC2046 # names without spaces: CMake's folder of ours
 link $(cat "$work/objects")
