@@ -34,6 +34,10 @@
  * not overlap any other argument, except where the function's comment allows it; otherwise the call is
  * refused (VSCAN_ERROR_OVERLAP). Inputs may overlap each other. No input is written, except in place.
  *
+ * Changes from outside. Until the work of a call is done, nothing else may change its vectors. Where another
+ * thread does so all the same, the results may be anything. On the CPU backend nothing outside the vectors is read
+ * or written even then; on a GPU that holds only for some functions (README, "Safety").
+ *
  * Threads. Any thread may use any context. Calls on one context are serialised by the library, and
  * different contexts are independent. The caller must prevent one thing: that a handle is destroyed while
  * another thread uses it.
@@ -513,7 +517,8 @@ VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_
  * The sentence of the last call on this context that failed: function, argument, reason, and the backend's
  * own words if it had any. "" if no call has failed. Does not wait for work.
  *   ctx   NULL, or no live context: the sentence of this thread's last failed call that had no live context
- *         (vscan_ctx_create, vscan_device_..., vscan_host_..., a call with a NULL or dead handle, or vscan_ctx_destroy)
+ *         (vscan_ctx_create, vscan_device_..., vscan_host_..., vscan_ctx_destroy, or a call with a NULL or
+ *         dead handle)
  * The string belongs to the calling thread, and lasts until the thread's next call of this function. Never
  * NULL. Since 1.0.0.
  */
