@@ -98,6 +98,38 @@ static vscan_status check_heads(vscan_ctx *ctx, const vscan_buffer *heads, const
     return VSCAN_OK;
 }
 
+/* Columns that can be seen as rows: a single column without gaps is one, and so is each element of a single row. */
+static void see_as_rows(struct vscan__matrix *matrix, int64_t rows, int64_t columns,
+                        const vscan_matrix_options *options) {
+    if (!matrix->columns || matrix->lines > INT32_MAX) return;
+    if (columns == 1 && options->pitch == 1)
+        matrix->line_step = rows;
+    else if (rows != 1 || (options->matrices > 1 && options->pitch != columns))
+        return;
+    matrix->step = 1;
+    matrix->columns = 0;
+    matrix->each = matrix->lines;
+}
+
+/* Whether lines are single elements without gaps, of which results are copies. */
+static bool are_copies(const struct vscan__matrix *matrix, vscan_op op, vscan_type type) {
+    const bool truth = VSCAN__IS_REAL(type) && (op == VSCAN_AND || op == VSCAN_OR);
+    return matrix->length == 1 && matrix->line_step == 1 && !matrix->columns &&
+           matrix->has_initial == 0 && !truth;
+}
+
+static vscan_status copy_lines(vscan_ctx *ctx, const struct vscan__matrix *matrix, vscan_op op,
+                               vscan_type type) {
+    const int64_t bytes = matrix->lines * vscan__element_size(type);
+    if (matrix->totals != NULL) TRY(ctx->backend->copy(ctx, matrix->totals, matrix->in, bytes));
+    if (matrix->out == NULL) return VSCAN_OK;
+    if (matrix->exclusive)
+        return ctx->backend->fill(ctx, type, matrix->out, 0, matrix->lines,
+                                  vscan__identity(op, type));
+    return matrix->out == matrix->in ? VSCAN_OK
+                                     : ctx->backend->copy(ctx, matrix->out, matrix->in, bytes);
+}
+
 /* heads: of a segmented scan of rows. to: out of a scan, totals of a reduction. */
 static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op op,
                         const vscan_buffer *in, const vscan_buffer *const *heads_of,
@@ -154,6 +186,8 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
         TRY(vscan__check_apart(ctx, name, totals, "heads", heads));
     }
     if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
+    see_as_rows(&matrix, rows, columns, &set);
+    if (are_copies(&matrix, op, in->type)) return copy_lines(ctx, &matrix, op, in->type);
     return ctx->backend->pairs[pair].matrix(ctx, &matrix);
 }
 

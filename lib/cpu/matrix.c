@@ -134,7 +134,9 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
         matrix->length / (WORTH / pair->size) * matrix->lines +
         matrix->length % (WORTH / pair->size) * matrix->lines / (WORTH / pair->size);
     int64_t threads = vscan__cpu_threads(ctx, worth);
-    if (!matrix->columns && matrix->lines < threads && matrix->length >= LONG_ROW / pair->size) {
+    const bool is_vector = matrix->lines == 1 && matrix->length > 0;
+    if (!matrix->columns &&
+        (is_vector || (matrix->lines < threads && matrix->length >= LONG_ROW / pair->size))) {
         for (int64_t line = 0; line < matrix->lines; line++) {
             const struct vscan__scan scan = scan_of(matrix, line, pair->size);
             /* always OK: only what has no out may lack memory */

@@ -123,11 +123,13 @@ static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
     return (const char *)matrix->heads + bytes;
 }
 
-/* Whether each row is worth a launch of its own. Not all kernels of segmented scans write the total. */
+/* Whether each row is worth a launch of its own, as a vector; a single one always is. Not all kernels of segmented
+   scans write the total. */
 static bool are_long(const struct vscan__launch *launch, const struct vscan__matrix *matrix,
                      int64_t size) {
-    const int64_t from =
-        matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
+    const int64_t from = matrix->lines == 1                        ? size
+                         : matrix->lines < launch->multiprocessors ? launch->rows_from
+                                                                   : launch->many_rows_from;
     if (matrix->columns || matrix->length < from / size) return false;
     return matrix->heads == NULL || (matrix->totals == NULL && (matrix->head_type != VSCAN_BIT ||
                                                                 matrix->line_step % 32 == 0));

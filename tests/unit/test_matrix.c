@@ -292,6 +292,17 @@ static void test_pair(vscan_op op, vscan_type type) {
             c.columns = sides[b];
             draw_and_run(&c, &random);
         }
+    /* one row and one column: vectors, or lines of one element */
+    static const int64_t thin[] = {1, 2, 33, 1000, 5000};
+    for (int k = 0; k < (harness_small() ? 20 : 80); k++) {
+        const int64_t side = k < 20 ? thin[k / 4] : 1 + inputs_below(&random, tile);
+        c.rows = k % 2 ? 1 : side;
+        c.columns = k % 2 ? side : 1;
+        draw(&c, &random);
+        c.by_columns = c.reduce ? k / 2 % 2 : k % 4 != 3;
+        if (k % 3 < 2) c.pitch = c.columns;
+        run_case(&c, &random);
+    }
     /* long lines, few of them, around the borders of chunks and of tiles */
     for (int k = 0; k < (harness_small() ? 3 : 24); k++) {
         const int64_t lines = 1 + inputs_below(&random, 6);
