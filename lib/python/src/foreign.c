@@ -183,9 +183,10 @@ static bool find_stream(PyObject *library, PyObject *object, struct array *a) {
 
 static bool from_gpu_dlpack(PyObject *object, struct array *a) {
     uint64_t flags;
-    const uintptr_t handle = a->stream != 0 ? a->stream : gpu_own_stream(a->device);
+    /* On the library's current stream there is nothing to wait for: -1. */
+    const int64_t handle = a->stream != 0 ? -1 : (int64_t)gpu_own_stream(a->device);
     if (handle == 0) return false;
-    PyObject *const stream = PyLong_FromUnsignedLongLong(handle);
+    PyObject *const stream = PyLong_FromLongLong(handle);
     PyObject *const capsule = stream != NULL ? call_dlpack(object, stream) : NULL;
     Py_XDECREF(stream);
     if (capsule == NULL) return false;
@@ -382,7 +383,8 @@ PyObject *foreign_finish(const struct array *a) {
 bool foreign_empty_like(const struct array *like, vscan_type type, struct array *made) {
     PyObject *const library = adapter(like);
     if (library == NULL) return false;
-    if (like->scalar) return foreign_empty(like, type, like->ndim, like->shape, made);
+    if (like->scalar || array_is_c_order(like))
+        return foreign_empty(like, type, like->ndim, like->shape, made);
     return from_made(
         PyObject_CallMethod(library, "empty_like", "Os", like->source, type_name(type)), like,
         made);

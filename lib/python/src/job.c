@@ -114,10 +114,12 @@ vscan_buffer *job_temporary(struct job *job, vscan_type type, int64_t n) {
     if (job->gpu == NULL)
         return add_buffer(job, vscan_buffer_create(job->ctx, type, n, &buffer), &buffer);
     struct array memory;
-    if (!array_empty(job->like, type, 1, &n, &memory)) {
+    /* flags as numbers, for DLPack was long without bool */
+    if (!array_empty(job->like, type == VSCAN_BYTE ? VSCAN_UINT8 : type, 1, &n, &memory)) {
         job->raised = true;
         return NULL;
     }
+    memory.type = type;
     buffer = job_wrap(job, &memory);
     array_clear(&memory);
     return buffer;
@@ -166,6 +168,15 @@ static void park(struct job *job) {
     PyErr_Restore(type, value, traceback);
 }
 
+/* A library without an adapter cannot know the stream that the work is on. */
+static bool wait_for_unknown(struct job *job) {
+    if (job->like->library != NULL || !job_is_good(job)) return true;
+    PyThreadState *const thread = PyEval_SaveThread();
+    const vscan_status status = vscan_ctx_synchronize(job->ctx);
+    PyEval_RestoreThread(thread);
+    return job_check(job, status);
+}
+
 /* A stream that nothing keeps may be destroyed before the next job. 1 and 2 are the default streams. */
 static bool leave_stream(const struct job *job) {
     const struct array *const like = job->like;
@@ -178,7 +189,8 @@ static bool leave_stream(const struct job *job) {
 bool job_end(struct job *job) {
     if (job->gpu != NULL) {
         park(job);
-        return leave_stream(job) && job_is_good(job) && gpu_release_some(job->gpu);
+        return wait_for_unknown(job) && leave_stream(job) && job_is_good(job) &&
+               gpu_release_some(job->gpu);
     }
     if (job->ctx == NULL) return false;
     job_check(job, vscan_ctx_synchronize(job->ctx)); /* late errors are early on the host */

@@ -295,7 +295,8 @@ def check_graph(library):
     torch = library.torch
     x = vector("float32")
     a, out = library.put(x), library.put(np.zeros(N, np.float32))
-    vscan.scan(a, out=out)  # the workspace grows before the capture
+    vscan.scan(a, out=out)  # the workspace grows, and kernels are loaded, before the capture
+    vscan.scan(out, "max")
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):

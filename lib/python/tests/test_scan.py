@@ -78,6 +78,10 @@ def test_long(dtype, n):
     same(vscan.scan(wide.T, axis=0), np.stack([scan(x), scan(-x)]).T)
     same(vscan.scan(np.ascontiguousarray(wide.T), axis=0), np.stack([scan(x), scan(-x)]).T)
     same(vscan.reduce(x), scan(x)[-1])
+    same(vscan.reduce(x, reverse=True), scan(x, reverse=True)[0])
+    same(vscan.reduce(x, reverse=True, initial=3), scan(x, reverse=True, initial=3)[0])
+    same(vscan.reduce(wide.T, axis=0, reverse=True), np.stack([scan(x, reverse=True)[0],
+                                                               scan(-x, reverse=True)[0]]))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
