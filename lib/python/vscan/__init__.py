@@ -14,15 +14,17 @@ flatnonzero, split, unique, reduce_by_key, segment_reduce by heads).
 import pathlib as _pathlib
 
 from ._errors import ArgumentError, DeviceError, DTypeError, Error, OutOfMemoryError
-from ._vscan import (Buffer, Carry, Context, argsort, cumulative_max, cumulative_min, cumulative_sum, flatnonzero, histogram,
-                     library_version as __version__, pack, reduce, reduce_by_key, scan, searchsorted,
-                     segment_reduce, segment_scan, sort, sort_by_key, split, synchronize, unique)
+from ._vscan import (
+    Buffer, Carry, Context, argsort, cumulative_max, cumulative_min, cumulative_sum, flatnonzero,
+    histogram, library_version as __version__, pack, reduce, reduce_by_key, scan, searchsorted,
+    segment_reduce, segment_scan, sort, sort_by_key, split, synchronize, unique,
+)
 
 __all__ = [
-    "argsort", "cumulative_max", "cumulative_min", "cumulative_sum", "flatnonzero", "histogram", "pack",
-    "reduce", "reduce_by_key", "scan", "searchsorted", "segment_reduce", "segment_scan", "sort",
-    "sort_by_key", "split", "synchronize", "unique", "get_include", "get_library", "Buffer", "Carry", "Context", "ArgumentError",
-    "DeviceError", "DTypeError", "Error", "OutOfMemoryError",
+    "argsort", "cumulative_max", "cumulative_min", "cumulative_sum", "flatnonzero", "histogram",
+    "pack", "reduce", "reduce_by_key", "scan", "searchsorted", "segment_reduce", "segment_scan",
+    "sort", "sort_by_key", "split", "synchronize", "unique", "get_include", "get_library", "Buffer",
+    "Carry", "Context", "ArgumentError", "DeviceError", "DTypeError", "Error", "OutOfMemoryError",
 ]
 
 _folder = _pathlib.Path(__file__).resolve().parent
