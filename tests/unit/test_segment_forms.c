@@ -619,8 +619,41 @@ static void refused_many_flags(void **state) {
     munmap(memory, (size_t)n / 8);
 }
 
+/* One head, at the beginning of each sixteenth: threads find it for those that begin behind it, or end before it. */
+static void distribute_one_head(void **state) {
+    (void)state;
+    enum { PARTS = 16, N = 1 << 19 };
+    vscan_ctx *ctx = harness_ctx();
+    vscan_buffer *in, *heads, *out;
+    static int32_t got[N];
+    static uint8_t flags[N];
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, N, &in));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, N, &heads));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, N, &out));
+    ok(ctx, vscan_index(ctx, 0, 1, in));
+    for (int part = 0; part < PARTS; part++) {
+        const int head = part * (N / PARTS) + 5;
+        flags[head] = 1;
+        ok(ctx, vscan_buffer_upload(heads, 0, N, flags));
+        flags[head] = 0;
+        for (int last = 0; last < 2; last++) {
+            ok(ctx, vscan_distribute_segmented(ctx, last ? VSCAN_LAST : VSCAN_FIRST, in, heads, out));
+            ok(ctx, vscan_buffer_download(out, 0, N, got));
+            for (int i = 0; i < N; i++) {
+                const int before = last ? head - 1 : 0, behind = last ? N - 1 : head;
+                if (got[i] != (i < head ? before : behind))
+                    fail_msg("head at %d, last %d: %d at %d", head, last, got[i], i);
+            }
+        }
+    }
+    ok(NULL, vscan_buffer_destroy(in));
+    ok(NULL, vscan_buffer_destroy(heads));
+    ok(NULL, vscan_buffer_destroy(out));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(distribute),
+                                       cmocka_unit_test(distribute_one_head),
                                        cmocka_unit_test(distribute_totals),
                                        cmocka_unit_test(distribute_many_totals),
                                        cmocka_unit_test(flags_to_offsets),
