@@ -1,11 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by CPack on what it is about to pack: Debian's packages have a changelog of Debian's form, and no
-# licence that every Debian has.
+# Run by CPack on what it is about to pack: Debian's packages have a changelog of Debian's form, compressed man
+# pages, an entry of doc-base, and no licence that every Debian has.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH decides
-file(GLOB folders ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*)
+file(GLOB pages ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man/man*/*)
+if(pages)
+  execute_process(COMMAND gzip -9n ${pages})
+endif()
+file(GLOB html ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/libvscan/html)
+if(html)
+  file(WRITE ${html}/../../../doc-base/libvscan-doc.libvscan
+"Document: libvscan
+Title: libvscan's manual
+Author: libvscan maintainers
+Abstract: Every function of libvscan, a library of prefix scans.
+Section: Programming/C
+
+Format: HTML
+Index: /usr/share/doc/libvscan/html/index.html
+Files: /usr/share/doc/libvscan/html/*.html
+")
+endif()
+file(GLOB folders ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/libvscan?*)
 foreach(folder ${folders})
   get_filename_component(name ${folder} NAME)
   file(WRITE ${folder}/changelog.Debian

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed, in components: runtime, development, documentation, manual (its pages, where there was a
-# Python), tools, mpi where it is built, and debug where that is asked for.
+# What is installed, in components: runtime, development, documentation (with man pages, where there was a
+# Python), manual (HTML pages, examples), tools, mpi where it is built, and debug where that is asked for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vscan)
@@ -75,6 +75,10 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/licenses/vscan CO
 install(FILES ${PROJECT_BINARY_DIR}/copyright
         DESTINATION ${doc}/libvscan${abi_version} COMPONENT runtime)
 install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-dev COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-tools COMPONENT tools)
+install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-doc COMPONENT manual)
+install(DIRECTORY tests/programs/ DESTINATION ${doc}/libvscan/examples COMPONENT manual
+        FILES_MATCHING PATTERN "*.[ch]" PATTERN "data/*" PATTERN "mpi_*" EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${doc}/libvscan-dev COMPONENT documentation)
 
 if(vscan_symbols)

@@ -19,5 +19,5 @@ add_custom_target(manual ALL DEPENDS ${manual_dir}/html/index.html)
 if(VSCAN_INSTALL)
   install(DIRECTORY ${manual_dir}/html DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libvscan
           COMPONENT manual OPTIONAL)
-  install(DIRECTORY ${manual_dir}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT manual OPTIONAL)
+  install(DIRECTORY ${manual_dir}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT documentation OPTIONAL)
 endif()

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# The packages that cmake/package.sh makes by CPack: for Debian libvscan1 (its number is that of the SONAME),
-# libvscan-dev and libvscan1-dbgsym; and an archive that can be unpacked anywhere.
+# The packages that cmake/package.sh makes by CPack, for Debian: libvscan1 (its number is that of the SONAME),
+# libvscan-dev, libvscan-tools, libvscan-doc and libvscan1-dbgsym; for Fedora and the like: libvscan,
+# libvscan-devel, libvscan-tools, libvscan-doc; and an archive that can be unpacked anywhere.
 set(CPACK_PACKAGE_NAME libvscan)
 set(CPACK_PACKAGE_VENDOR "libvscan maintainers")
-# Who made them, as Debian's tools are told; else nobody who could be written to.
-set(CPACK_PACKAGE_CONTACT "libvscan maintainers <libvscan@example.com>")
+# Who made them, as Debian's tools are told; else an address at a domain that never exists (RFC 2606), as there must
+# be one.
+set(CPACK_PACKAGE_CONTACT "libvscan maintainers <nobody@libvscan.invalid>")
 if(DEFINED ENV{DEBEMAIL})
   set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()
+set(CPACK_PACKAGE_HOMEPAGE_URL "$ENV{VSCAN_HOMEPAGE}")
 set(CPACK_PACKAGE_FILE_NAME libvscan-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
@@ -17,40 +20,70 @@ set(CPACK_STRIP_FILES OFF) # cmake/shared.cmake has done it
 set(CPACK_ARCHIVE_FILE_EXTENSION tgz)
 
 set(runtime libvscan${abi_version})
-set(release ${PROJECT_VERSION}-1)
+set(release 0.1) # before the 1 of a package that Debian itself might have
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL runtime development documentation debug)
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL runtime development documentation tools manual debug)
 set(CPACK_COMPONENT_RUNTIME_GROUP lib)
 set(CPACK_COMPONENT_DEVELOPMENT_GROUP dev)
 set(CPACK_COMPONENT_DOCUMENTATION_GROUP dev)
+set(CPACK_COMPONENT_TOOLS_GROUP tools)
+set(CPACK_COMPONENT_MANUAL_GROUP doc)
 set(CPACK_COMPONENT_DEBUG_GROUP dbgsym)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_RELEASE ${release})
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_RELOCATABLE OFF)
+# The same sources make the same packages. Folders of everybody belong to none of them.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1
+%define _buildhost libvscan
+%define _build_id_links none")
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/lib64/cmake /usr/lib64/pkgconfig /usr/share/licenses
+    /usr/share/man /usr/share/man/man1 /usr/share/man/man3)
+set(CPACK_RPM_INSTALL_WITH_EXEC ON) # else, built on Debian, it finds no dependencies of the library
 
-# package(GROUP NAME SECTION DEPENDS LINE...): the lines are the description below its first one.
-macro(package group name section depends)
-  set(CPACK_DEBIAN_${group}_PACKAGE_NAME ${name})
+# package(GROUP DEB RPM SECTION LINE...): the lines are the description below its first one.
+macro(package group deb rpm section)
+  set(CPACK_DEBIAN_${group}_PACKAGE_NAME ${deb})
   set(CPACK_DEBIAN_${group}_PACKAGE_SECTION ${section})
-  set(CPACK_DEBIAN_${group}_PACKAGE_MULTIARCH same) # CMake 3.31 and later
-  set(CPACK_DEBIAN_${group}_PACKAGE_DEPENDS "${depends}")
+  set(CPACK_RPM_${group}_PACKAGE_NAME ${rpm})
   string(REPLACE ";" "\n" CPACK_COMPONENT_${group}_DESCRIPTION "${ARGN}")
 endmacro()
-set(backends "It runs on the CPU, with several threads and vector instructions.")
+set(summary "prefix scans on CPUs, with several threads and vector instructions")
+set(backends)
 if(vscan_with_cuda)
-  set(backends "It runs on NVIDIA GPUs, whose driver is all that it needs of CUDA,"
-               "and on the CPU where there is no GPU.")
+  set(summary "prefix scans on NVIDIA GPUs, and on CPUs where there is no GPU")
+  set(backends "The driver is all that it needs of CUDA.")
 endif()
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${summary}")
 set(about "libvscan has prefix scans and what is related to them: reductions,"
     "segmented scans, packs, splits, sorts. Sums of floats have the same bits"
     "in every run and on every machine." ${backends})
-package(LIB ${runtime} libs "" ${about})
-package(DEV libvscan-dev libdevel "${runtime} (= ${release})"
-        ${about} "This package has what programs are compiled with.")
-package(DBGSYM ${runtime}-dbgsym debug "${runtime} (= ${release})"
-        "Debugging symbols of ${runtime}.")
+package(LIB ${runtime} libvscan libs ${about})
+package(DEV libvscan-dev libvscan-devel libdevel ${about} "This package has what programs are compiled with.")
+package(TOOLS libvscan-tools libvscan-tools utils
+        ${about} "This package has vscan-info, which says what the library runs on, and"
+        "checks and measures it.")
+package(DOC libvscan-doc libvscan-doc doc
+        ${about} "This package has the manual as pages, and programs as examples.")
+package(DBGSYM ${runtime}-dbgsym libvscan-debuginfo debug
+        ${about} "This package has debugging symbols of ${runtime},"
+        "which debuggers find by themselves.")
+set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
+set(CPACK_RPM_DOC_PACKAGE_ARCHITECTURE noarch)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${runtime} (= ${PROJECT_VERSION}-${release})")
+set(CPACK_DEBIAN_DBGSYM_PACKAGE_DEPENDS "${runtime} (= ${PROJECT_VERSION}-${release})")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${runtime} (= ${PROJECT_VERSION}-${release})")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS libvscan-doc)
 set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
+foreach(group TOOLS DEV)
+  set(CPACK_RPM_${group}_PACKAGE_REQUIRES "libvscan = ${PROJECT_VERSION}-${release}")
+endforeach()
 # What programs that are linked with it depend on; and that ldconfig is to run.
 file(WRITE ${PROJECT_BINARY_DIR}/shlibs "libvscan ${abi_version} ${runtime} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")

@@ -98,15 +98,16 @@ configure() {
     cmake -S "$root" -B "$folder" -G Ninja "$@"
 }
 
-# build_release TARGET [CMAKE ARGUMENT...]: builds into $build; says how long that took and how
+# build_release TARGETS [CMAKE ARGUMENT...]: builds into $build; says how long that took and how
 # large the library is.
 build_release() {
-    target=$1
+    targets=$1
     shift
     start=$(date +%s)
     configure "$build" -DCMAKE_BUILD_TYPE=Release -DVSCAN_CUDA="${VSCAN_CUDA:-AUTO}" \
         -DVSCAN_CUDA_ARCHITECTURES="${VSCAN_CUDA_ARCHITECTURES:-}" "$@"
-    cmake --build "$build" --target "$target"
+    # shellcheck disable=SC2086 # a list of names
+    cmake --build "$build" --target $targets
     seconds=$(($(date +%s) - start))
     bytes=$(wc -c <"$build/lib/libvscan.so")
     backends=$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")

@@ -5,8 +5,8 @@ if(vscan_with_cuda)
 endif()
 target_link_options(vscan PRIVATE
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/lib/libvscan.map
-  ${vscan_hardening_link} LINKER:--as-needed -static-libgcc LINKER:--exclude-libs,ALL
-  LINKER:--build-id=sha1
+  ${vscan_hardening_link} LINKER:--build-id=sha1
+  LINKER:--as-needed -static-libgcc LINKER:--exclude-libs,ALL
   LINKER:-z,nodelete) # threads that wait for work run its code, see lib/cpu/parallel.c
 if(NOT VSCAN_SANITIZE)
   # A symbol that nothing provides must fail here, not in the program that loads the library.
@@ -22,5 +22,5 @@ set(vscan_symbols ${PROJECT_BINARY_DIR}/lib/libvscan.so.${PROJECT_VERSION}.debug
 target_compile_options(vscan PRIVATE $<$<COMPILE_LANGUAGE:C>:-g>)
 add_custom_command(TARGET vscan POST_BUILD VERBATIM BYPRODUCTS ${vscan_symbols}
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug --compress-debug-sections $<TARGET_FILE:vscan> ${vscan_symbols}
-  COMMAND ${CMAKE_STRIP} --strip-all $<TARGET_FILE:vscan>
+  COMMAND ${CMAKE_STRIP} --strip-all --remove-section=.comment $<TARGET_FILE:vscan>
   COMMAND ${CMAKE_OBJCOPY} --add-gnu-debuglink=${vscan_symbols} $<TARGET_FILE:vscan>)

@@ -11,5 +11,8 @@ target_compile_options(vscan-info PRIVATE
   ${vscan_c_warnings} ${vscan_hardening} ${vscan_fortify} -ffp-contract=off)
 target_include_directories(vscan-info PRIVATE lib)
 target_link_libraries(vscan-info PRIVATE vscan m)
-target_link_options(vscan-info PRIVATE
-  -pie ${vscan_hardening_link} $<$<CONFIG:Release>:LINKER:--strip-all>)
+target_link_options(vscan-info PRIVATE -pie ${vscan_hardening_link})
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_custom_command(TARGET vscan-info POST_BUILD VERBATIM
+    COMMAND ${CMAKE_STRIP} --strip-all --remove-section=.comment $<TARGET_FILE:vscan-info>)
+endif()

@@ -84,6 +84,8 @@ if [ "${CI:-}" = true ]; then
         xargs -I{} test -f {}/Python.h"
     # for tests/packages
     want dpkg-dev command -v dpkg-shlibdeps
+    want file command -v file
+    want rpm command -v rpmbuild
     want lintian command -v lintian
     want mmdebstrap command -v mmdebstrap
 fi

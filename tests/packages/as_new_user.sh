@@ -14,7 +14,9 @@ there_is() {
 }
 there_is >before
 
-apt-get install -q -y ./packages/libvscan[0-9]_*.deb ./packages/libvscan-dev_*.deb
+apt-get install -q -y ./packages/libvscan[0-9]_*.deb ./packages/libvscan-dev_*.deb ./packages/libvscan-tools_*.deb \
+    ./packages/libvscan-doc_*.deb
+vscan-info
 gcc -std=c99 -o example example.c $(pkg-config --cflags --libs libvscan)
 ./example | diff -u expected -
 cmake -S . -B build

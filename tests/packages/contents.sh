@@ -24,21 +24,70 @@ mkdir tgz
 tar -xzf "$packages"/libvscan-*.tgz -C tgz --strip-components=1
 
 # The archive works where it lies.
+tgz/bin/vscan-info | head -n 2
 sh "$source/tests/packages/example.sh" "$source" "$work"
 PKG_CONFIG_PATH=$work/tgz/lib/pkgconfig
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # flags are words
 "$CC" -std=c99 -o example example.c $(pkg-config --cflags --libs libvscan)
 LD_LIBRARY_PATH=tgz/lib ./example | diff -u expected -
+# The sources in the archive are those of the commit, which they know.
+mkdir sources
+tar -xzf "$packages"/libvscan-*.tar.gz -C sources --strip-components=1
+if [ -e "$source/.git" ]; then
+    [ "$(cat sources/cmake/commit.txt)" = "$(git -C "$source" log -1 --format='%H %ct')" ] || fail "not of this commit"
+fi
+cmake -S sources -B sources/build -DVSCAN_CUDA=OFF -DVSCAN_MANUAL=OFF >/dev/null
+commit=$(cut -c1-12 sources/cmake/commit.txt)
+grep "^VSCAN_COMMIT_SAID:INTERNAL=$commit\$" sources/build/CMakeCache.txt || fail "the archive does not know its commit"
+
+# What the library is made of.
+python3 - "$packages"/*.spdx.json tgz/lib/libvscan.so <<'PYTHON'
+import hashlib, json, sys
+document = json.load(open(sys.argv[1]))
+packages = {package["name"]: package for package in document["packages"]}
+library = open(sys.argv[2], "rb").read()
+assert packages["libvscan"]["checksums"][0]["checksumValue"] == hashlib.sha256(library).hexdigest()
+assert ("cudart-static" in packages) == (b"cudaGetDeviceCount" in library), packages.keys()
+PYTHON
+
+# An example is compiled as README says.
+flags=$(pkg-config --cflags --libs libvscan)
+for example in squares sampling; do
+    folder=tgz/share/doc/libvscan/examples
+    # shellcheck disable=SC2086 # flags are words
+    "$CC" -o $example $folder/$example.c $folder/program.c $flags -lm
+    LD_LIBRARY_PATH=tgz/lib ./$example 1000
+done
 soname=$(readelf -d tgz/lib/libvscan.so | sed -n 's/.*(SONAME).*\[libvscan\.so\.\(.*\)\]/\1/p')
 
 command -v lintian >/dev/null || { echo "skipped: no lintian" >&2 && exit 77; }
-for name in "libvscan$soname" libvscan-dev "libvscan$soname-dbgsym"; do
+expect() { # NAME FIELD VALUE
+    have=$(dpkg-deb -f "$packages/$1"_*.deb "$2")
+    [ "$have" = "$3" ] || fail "$1: $2 is $have, not $3"
+}
+for name in "libvscan$soname" libvscan-dev libvscan-tools libvscan-doc "libvscan$soname-dbgsym"; do
     package=$(find "$packages" -name "${name}_*.deb")
     [ -f "$package" ] || fail "no package $name"
-    [ "$(dpkg-deb -f "$package" Package)" = "$name" ] || fail "$package has another name"
+    expect "$name" Package "$name"
     dpkg-deb -x "$package" "$name"
     [ -s "$name/usr/share/doc/$name/copyright" ] || fail "$name: no copyright"
+    multi=same
+    case $name in *-tools | *-doc) multi=foreign ;; esac
+    expect "$name" Multi-Arch $multi
+    # no more than what is there: each file in whole KiB, each folder and link 1
+    expect "$name" Installed-Size "$(find "$name" -type f -size +0 -printf '%s\n' -o ! -type f -print |
+        awk '/^[0-9]/ { n += int(($1 + 1023) / 1024); next } { n++ } END { print n }')"
+    case $(dpkg-deb -f "$package" Description) in
+    *GPU*) grep -q libcudart "$name/usr/share/doc/$name/copyright" ||
+        fail "$name: of a GPU, and it has no CUDA" ;;
+    esac
+done
+expect libvscan-doc Architecture all
+for file in libvscan-dev/usr/share/man/man3/vscan_scan.3.gz libvscan-tools/usr/share/man/man1/vscan-info.1.gz \
+    libvscan-doc/usr/share/doc/libvscan/html/index.html libvscan-doc/usr/share/doc/libvscan/html/coming-from-cub.html \
+    libvscan-doc/usr/share/doc/libvscan/examples/squares.c; do
+    [ -s $file ] || fail "no $file"
 done
 depends=$(dpkg-deb -f "$packages"/"libvscan${soname}"_*.deb Depends)
 echo "depends on: $depends"
@@ -48,4 +97,18 @@ case $depends in
 *) fail "it does not depend on libc6" ;;
 esac
 cmp tgz/lib/libvscan.so "$(find "libvscan$soname" -name 'libvscan.so.*' -type f)"
-lintian --tag-display-limit 0 --allow-root --fail-on error "$packages"/*.deb
+# Tags of lintian, of all but the lowest severity: none. A symbols file would say no more than shlibs does.
+lintian --allow-root --info --display-info --pedantic --tag-display-limit 0 --suppress-tags no-symbols-control-file \
+    --fail-on error,warning,info,pedantic "$packages"/*.deb
+
+command -v rpm >/dev/null || { echo "skipped: no rpm" >&2 && exit 77; }
+for name in libvscan libvscan-devel libvscan-tools libvscan-doc; do
+    rpm -qpl "$packages/$name"-[0-9]*.rpm >"$name.files"
+done
+rpm -qp --requires "$packages"/libvscan-[0-9]*.rpm >requires
+grep -q '^libc\.so\.6(GLIBC_2\.34)' requires || fail "the .rpm does not depend on its libc"
+! grep -E '\.so' requires | grep -v -E '^(libc|libm|ld-linux-[a-z0-9_-]+)\.so\.[0-9]' || fail "it depends on more"
+grep -q '/libvscan\.so\.1$' libvscan.files || fail "the .rpm has no library"
+grep -q '/libvscan\.pc$' libvscan-devel.files || fail "the .rpm has no libvscan.pc"
+grep -q '/vscan-info$' libvscan-tools.files || fail "the .rpm has no vscan-info"
+grep -q '/index\.html$' libvscan-doc.files || fail "the .rpm has no manual"

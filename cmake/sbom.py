@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what a built libvscan.so is made of, as SPDX 2.3 in JSON, to standard output.
+
+    sbom.py LIBRARY VERSION COMMIT BACKENDS
+
+BACKENDS is the build's VSCAN_BACKENDS. SOURCE_DATE_EPOCH is the time that it names.
+"""
+import datetime
+import hashlib
+import json
+import os
+import re
+import sys
+
+library, version, commit, backends = sys.argv[1:]
+with open(library, "rb") as file:
+    digest = hashlib.sha256(file.read()).hexdigest()
+created = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
+
+
+def package(name, supplier, licence, copyright, **more):
+    return {"name": name, "SPDXID": f"SPDXRef-{name}", "supplier": supplier, "downloadLocation": "NOASSERTION",
+            "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence,
+            "copyrightText": copyright, "primaryPackagePurpose": "LIBRARY", **more}
+
+
+def relation(one, kind, other):
+    return {"spdxElementId": f"SPDXRef-{one}", "relationshipType": kind, "relatedSpdxElement": f"SPDXRef-{other}"}
+
+
+document = {
+    "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"libvscan-{version}",
+    "documentNamespace": f"https://spdx.org/spdxdocs/libvscan-{version}-{digest}",
+    "creationInfo": {"created": created.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: libvscan-cmake-sbom.py"]},
+    "packages": [
+        package("libvscan", "Organization: libvscan maintainers", "Apache-2.0", "2026 the libvscan maintainers",
+                versionInfo=version, packageFileName="libvscan.so", sourceInfo=f"commit {commit}; {backends}",
+                checksums=[{"algorithm": "SHA256", "checksumValue": digest}]),
+        package("glibc", "NOASSERTION", "NOASSERTION", "NOASSERTION", comment="2.34 or later, of the system"),
+    ],
+    "relationships": [
+        relation("DOCUMENT", "DESCRIBES", "libvscan"),
+        relation("libvscan", "DYNAMIC_LINK", "glibc"),
+    ],
+}
+nvcc = re.search(r"nvcc ([0-9.]+)", backends)
+if nvcc:
+    licence = "LicenseRef-NVIDIA-SDK"
+    document["packages"].append(
+        package("cudart-static", "Organization: NVIDIA Corporation", licence, "NVIDIA Corporation",
+                versionInfo=nvcc[1], comment="libcudart_static.a of the CUDA Toolkit with this nvcc"))
+    document["relationships"].append(relation("libvscan", "STATIC_LINK", "cudart-static"))
+    document["hasExtractedLicensingInfos"] = [{
+        "licenseId": licence, "name": "License Agreement for NVIDIA Software Development Kits",
+        "extractedText": "See https://docs.nvidia.com/cuda/eula/.",
+        "seeAlsos": ["https://docs.nvidia.com/cuda/eula/"]}]
+json.dump(document, sys.stdout, indent=1)
+print()
