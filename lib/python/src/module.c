@@ -14,7 +14,25 @@ static PyObject *synchronize(PyObject *module, PyObject *nothing) {
     Py_RETURN_NONE;
 }
 
+static PyObject *describe(PyObject *module, PyObject *nothing) {
+    static char text[16384]; /* the GIL guards it */
+    (void)module;
+    (void)nothing;
+    vscan_describe(text, sizeof text);
+    return PyUnicode_FromString(text);
+}
+
 static PyMethodDef module_functions[] = {
+    {"describe", describe, METH_NOARGS,
+     PyDoc_STR(
+         "describe($module)\n"
+         "--\n\n"
+         "The library and the machine, a line for each thing: versions, devices, the backend that "
+         "is\n"
+         "taken and why, the instruction set, threads. It belongs in a report of an error.\n\n"
+         ">>> import vscan\n"
+         ">>> vscan.__version__ in vscan.describe()\n"
+         "True\n")},
     {"synchronize", synchronize, METH_NOARGS,
      PyDoc_STR(
          "synchronize($module)\n"

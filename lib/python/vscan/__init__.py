@@ -15,13 +15,13 @@ import pathlib as _pathlib
 
 from ._errors import ArgumentError, DeviceError, DTypeError, Error, OutOfMemoryError
 from ._vscan import (
-    Buffer, Carry, Context, argsort, cumulative_max, cumulative_min, cumulative_sum, flatnonzero,
-    histogram, library_version as __version__, pack, reduce, reduce_by_key, scan, searchsorted,
+    Buffer, Carry, Context, argsort, cumulative_max, cumulative_min, cumulative_sum, describe,
+    flatnonzero, histogram, library_version as __version__, pack, reduce, reduce_by_key, scan, searchsorted,
     segment_reduce, segment_scan, sort, sort_by_key, split, synchronize, unique,
 )
 
 __all__ = [
-    "argsort", "cumulative_max", "cumulative_min", "cumulative_sum", "flatnonzero", "histogram",
+    "argsort", "cumulative_max", "cumulative_min", "cumulative_sum", "describe", "flatnonzero", "histogram",
     "pack", "reduce", "reduce_by_key", "scan", "searchsorted", "segment_reduce", "segment_scan",
     "sort", "sort_by_key", "split", "synchronize", "unique", "get_include", "get_library", "Buffer",
     "Carry", "Context", "ArgumentError", "DeviceError", "DTypeError", "Error", "OutOfMemoryError",
