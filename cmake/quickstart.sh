@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds libvscan, installs it into build/stage, compiles tests/programs/scan_table.c against the
-# installed files as any user would, and runs it. Arguments are the program's: [n].
+# installed files as any user would, and runs it. Arguments are the program's: [n]. With nvcc and a GPU, the kernels
+# are built for that GPU alone.
 #
 #     sh cmake/quickstart.sh [n]
 #
@@ -12,6 +13,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
 get_tools
+this_gpu
 build_release vscan
 stage=$root/build/stage
 for component in runtime development; do # libvscan_mpi, another one, has not been built
@@ -29,4 +31,9 @@ set -x
 "$CC" -std=c99 -O2 -o "$program" "$root/tests/programs/scan_table.c" \
     $(pkg-config --cflags --libs libvscan) -Wl,-rpath,"$libdir" -lm
 { set +x; } 2>/dev/null
-exec "$program" "$@"
+"$program" "$@"
+say "compile a program:"
+echo "export PKG_CONFIG_PATH=$PKG_CONFIG_PATH"
+echo "$CC program.c \$(pkg-config --cflags --libs libvscan) -Wl,-rpath,$libdir"
+say "the manual:   $stage/include/vscan.h; the first program: README.md, \"Example\""
+say "tests:        sh tests/run_tests.sh --quick (some five minutes; without --quick over half an hour)"

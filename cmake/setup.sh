@@ -91,6 +91,28 @@ get_tools() {
     get_cmake
 }
 
+# this_gpu: where nvcc and GPUs are here, and the environment names no architectures, takes those of these GPUs.
+this_gpu() {
+    [ -z "${VSCAN_CUDA_ARCHITECTURES+set}" ] && [ "${VSCAN_CUDA:-AUTO}" != OFF ] || return 0
+    found=
+    for nvcc in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+        if command -v "$nvcc" >/dev/null 2>&1; then found=$nvcc && break; fi
+    done
+    [ -n "$found" ] || return 0
+    numbers=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+        sed -n 's/^ *\([0-9]*\)\.\([0-9]\) *$/\1\2/p' | sort -u)
+    list=
+    for number in $numbers; do
+        [ "$number" -ge 75 ] || return 0
+        "$found" --list-gpu-code | grep -q -x "sm_$number" || return 0 # a GPU to come runs the PTX of all
+        if [ "$number" = 90 ] && ! "$found" --version | grep -q 'release 11\.'; then number=90a; fi # as cuda.cmake does
+        list=$list${list:+;}$number-real
+    done
+    [ -n "$list" ] || return 0
+    VSCAN_CUDA_ARCHITECTURES=$list
+    say "architecture: $list, of the GPUs here alone. For all: VSCAN_CUDA_ARCHITECTURES= sh $0"
+}
+
 # configure FOLDER [CMAKE ARGUMENT...]
 configure() {
     folder=$1
@@ -106,11 +128,16 @@ build_release() {
     start=$(date +%s)
     configure "$build" -DCMAKE_BUILD_TYPE=Release -DVSCAN_CUDA="${VSCAN_CUDA:-AUTO}" \
         -DVSCAN_CUDA_ARCHITECTURES="${VSCAN_CUDA_ARCHITECTURES:-}" "$@"
+    backends=$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")
+    case $backends in # measured with GCC 12 and nvcc 13.0
+    *nvcc*) long="12 minutes of processor time with all architectures, less with one" ;;
+    *) long="two minutes of processor time" ;;
+    esac
+    say "building: [done/all] as it goes. The library takes some $long; $(nproc) processors are here."
     # shellcheck disable=SC2086 # a list of names
     cmake --build "$build" --target $targets
     seconds=$(($(date +%s) - start))
     bytes=$(wc -c <"$build/lib/libvscan.so")
-    backends=$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")
     say "backends:     $backends"
     say "build:        $seconds s"
     say "libvscan.so:  $bytes bytes, $(awk "BEGIN { printf \"%.2f\", $bytes / 1e6 }") MB"

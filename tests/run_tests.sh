@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the library and all tests, and runs them; ends with ctest's summary.
 #
-#     sh tests/run_tests.sh [--sanitizers] [--aarch64] [--model] [ARGUMENT OF CTEST...]
+#     sh tests/run_tests.sh [--quick] [--sanitizers] [--aarch64] [--model] [ARGUMENT OF CTEST...]
 #
+# All tests take long. --quick: some minutes, of the CPU backend alone, built in build/quick, with small sizes.
 # --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 # (NAME.cpu.address), under that of Clang, which finds more (NAME.cpu.undefined), and the threaded tests
 # under ThreadSanitizer (NAME.cpu.thread), all on the CPU backend; and warnings are errors. --aarch64, on
@@ -17,6 +18,7 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
+quick=false
 strict=OFF
 cross=false
 model=OFF
@@ -27,6 +29,7 @@ if [ "${CI:-}" = true ]; then
 fi
 while :; do
     case ${1:-} in
+    --quick) quick=true ;;
     --sanitizers) strict=ON ;;
     --aarch64) cross=true ;;
     --model) model=ON ;;
@@ -36,6 +39,16 @@ while :; do
 done
 
 want libcmocka-dev can_include cmocka.h
+if $quick; then
+    get_tools
+    build=$root/build/quick
+    VSCAN_CUDA=OFF
+    build_release all -DVSCAN_TESTS=ON -DVSCAN_MPI=OFF -DVSCAN_MANUAL=OFF
+    cd "$build"
+    export VSCAN_TEST_SIZES=small
+    exec ctest --output-on-failure -j "${CTEST_PARALLEL_LEVEL:-$(nproc)}" -R '^(test_.*[.]cpu|program[.].*[.]cpu)$' "$@"
+fi
+say "all tests: over half an hour on two processors; --quick: some minutes"
 want g++ command -v "${CXX:-c++}" # for the tests that use the library from C++
 want binutils command -v readelf
 want abigail-tools command -v abidw
@@ -165,6 +178,7 @@ if [ "${CI:-}" = true ]; then
     fuzz=$root/build/fuzz
     sh "$root/tests/fuzz/build.sh" "$fuzz"
 fi
+if [ "${CI:-}" != true ]; then this_gpu; fi
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
     -DVSCAN_TESTS_UNDEFINED="$undefined" -DVSCAN_TESTS_MEMCHECK="$memcheck" \

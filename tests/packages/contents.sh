@@ -31,6 +31,13 @@ export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # flags are words
 "$CC" -std=c99 -o example example.c $(pkg-config --cflags --libs libvscan)
 LD_LIBRARY_PATH=tgz/lib ./example | diff -u expected -
+# README's commands for the archive, as they are printed.
+mkdir -p as_printed/build/release
+ln -s "$packages" as_printed/build/release/packages
+cp example.c as_printed/program.c
+sh "$source/tests/packages/block.sh" "$source/README.md" 'tar -xzf build/release' >as_printed/commands
+(cd as_printed && sh -eu commands && ./a.out | diff -u ../expected -)
+
 # The sources in the archive are those of the commit, which they know.
 mkdir sources
 tar -xzf "$packages"/libvscan-*.tar.gz -C sources --strip-components=1
