@@ -48,6 +48,11 @@ cmake -S sources -B sources/build -DVSCAN_CUDA=OFF -DVSCAN_MANUAL=OFF >/dev/null
 commit=$(cut -c1-12 sources/cmake/commit.txt)
 grep "^VSCAN_COMMIT_SAID:INTERNAL=$commit\$" sources/build/CMakeCache.txt || fail "the archive does not know its commit"
 
+version=$(pkg-config --modversion libvscan)
+grep -q "^  version: $version\$" "$source/cmake/packaging/conda/recipe.yaml" || fail "recipe.yaml has another version"
+grep -q "^  \"version\": \"$version\",\$" "$source/cmake/packaging/vcpkg/libvscan/vcpkg.json" ||
+    fail "vcpkg.json has another version"
+
 # What the library is made of.
 python3 - "$packages"/*.spdx.json tgz/lib/libvscan.so <<'PYTHON'
 import hashlib, json, sys
