@@ -46,7 +46,7 @@ PATH=$work/bin:$PATH LDFLAGS=$work/padding.o sh -eux commands
 # With a GPU: its architecture, in the words of nvcc.
 cat >bin/nvcc <<'EOF_NVCC'
 #!/bin/sh
-printf 'sm_75\nsm_89\nsm_90\nrelease 13.0\n'
+printf 'sm_70\nsm_75\nsm_89\nsm_90\nrelease 13.0\n'
 EOF_NVCC
 cat >bin/nvidia-smi <<'EOF_SMI'
 #!/bin/sh
