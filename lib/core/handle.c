@@ -148,6 +148,7 @@ void vscan__pool_give(struct vscan__pool *pool, void *slot) {
 static unsigned int process = vscan__begun;
 unsigned int *vscan__process = &process;
 void (*vscan__begin_threads)(void);
+bool vscan__notices_forks;
 
 static pid_t begun_by; /* 0: the process that loaded the library */
 
@@ -196,10 +197,11 @@ static __attribute__((constructor)) void prepare_for_forks(void) {
     if (word != MAP_FAILED && madvise(word, page, MADV_WIPEONFORK) == 0) {
         *word = vscan__begun;
         vscan__process = word;
+        vscan__notices_forks = true;
     } else if (word != MAP_FAILED) {
         munmap(word, page);
     }
-    (void)pthread_atfork(NULL, NULL, begin_child);
+    if (pthread_atfork(NULL, NULL, begin_child) == 0) vscan__notices_forks = true;
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */

@@ -82,6 +82,9 @@ enum vscan__beginning { vscan__not_begun, vscan__begins, vscan__begun };
 
 extern unsigned int *vscan__process;
 
+/* Whether a child would find out that it is one: without that, the process has no threads. */
+extern bool vscan__notices_forks;
+
 /* What else a child begins with, set when the library is loaded; or NULL. */
 extern void (*vscan__begin_threads)(void);
 

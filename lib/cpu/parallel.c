@@ -179,7 +179,9 @@ static void block_signals(sigset_t *before) {
 static void start_workers(int count) {
     pthread_attr_t attributes;
     sigset_t before;
-    if (vscan__now() < pool.retry_at || pthread_attr_init(&attributes) != 0) return;
+    if (!vscan__notices_forks || vscan__now() < pool.retry_at ||
+        pthread_attr_init(&attributes) != 0)
+        return;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
     block_signals(&before);

@@ -134,7 +134,7 @@ void check_orphans(vscan_backend backend, struct tour *tour);
 
 /* ---- machine.c ----------------------------------------------------------------------------------- */
 
-/* What a process is like where fork cannot be handled: it has no threads; and where the machine tells nothing
+/* What a process is like where no handler of forks can be registered, and where the machine tells nothing
    of itself. */
 void check_no_atfork(struct tour *tour);
 void check_empty_files(struct tour *tour);

@@ -97,7 +97,17 @@ FILE *__wrap_fopen(const char *path, const char *mode) {
     return __real_fopen(getenv("VSCAN_FAULTS_EMPTY_FILES") != NULL ? "/dev/null" : path, mode);
 }
 
-/* Called when the program is loaded, before any fault can be armed. */
+/* Called when the program is loaded, before any fault can be armed. A kernel before 4.14 refuses MADV_WIPEONFORK. */
+int __real_madvise(void *memory, size_t bytes, int advice);
+int __wrap_madvise(void *memory, size_t bytes, int advice);
+int __wrap_madvise(void *memory, size_t bytes, int advice) {
+    if (getenv("VSCAN_FAULTS_NO_WIPE") != NULL && advice == MADV_WIPEONFORK) {
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_madvise(memory, bytes, advice);
+}
+
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
