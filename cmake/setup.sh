@@ -131,9 +131,9 @@ build_release() {
     backends=$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")
     case $backends in # measured with GCC 12 and nvcc 13.0
     *nvcc*) long="12 minutes of processor time with all architectures, less with one" ;;
-    *) long="two minutes of processor time" ;;
+    *) long="one to two minutes of processor time" ;;
     esac
-    say "building: [done/all] as it goes. The library takes some $long; $(nproc) processors are here."
+    say "building: [done/all] as it goes. The library takes $long; $(nproc) processors are here."
     # shellcheck disable=SC2086 # a list of names
     cmake --build "$build" --target $targets
     seconds=$(($(date +%s) - start))

@@ -48,7 +48,7 @@ if $quick; then
     export VSCAN_TEST_SIZES=small
     exec ctest --output-on-failure -j "${CTEST_PARALLEL_LEVEL:-$(nproc)}" -R '^(test_.*[.]cpu|program[.].*[.]cpu)$' "$@"
 fi
-say "all tests: over half an hour on two processors; --quick: some minutes"
+say "all tests: over half an hour on two processors; --quick: two minutes"
 want g++ command -v "${CXX:-c++}" # for the tests that use the library from C++
 want binutils command -v readelf
 want abigail-tools command -v abidw
