@@ -300,17 +300,19 @@ static void in_child(const char *name, void (*calls)(void)) {
 CALLS(X)
 #undef X
 
-int main(int argc, char **argv) {
 #if defined(__SANITIZE_THREAD__)
-    (void)argc, (void)argv;
-    return 77;
+enum { SKIPPED = 1 }; /* it races on purpose */
 #else
+enum { SKIPPED = 0 };
+#endif
+
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
 #define X(name, setting, call) cmocka_unit_test(name),
         CALLS(X)
 #undef X
     };
+    if (SKIPPED) return 77;
     if (argc == 2 && strcmp(argv[1], "cuda") == 0) return 77; /* the vectors are the host's */
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
-#endif
 }
