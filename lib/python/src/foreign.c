@@ -415,8 +415,10 @@ bool foreign_assign(struct array *to, const struct array *from) {
 bool foreign_swap_axes(struct array *a, int first, int second) {
     PyObject *const library = adapter(a);
     if (library == NULL) return false;
-    PyObject *const view =
-        PyObject_CallMethod(library, "swap_axes", "Oii", a->source, first, second);
+    PyObject *const whole = foreign_finish(a); /* axes of JAX's vectors are not to be seen before */
+    if (whole == NULL) return false;
+    PyObject *const view = PyObject_CallMethod(library, "swap_axes", "Oii", whole, first, second);
+    Py_DECREF(whole);
     if (view == NULL) return false;
     Py_DECREF(a->source);
     a->source = view;
