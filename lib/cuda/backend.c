@@ -127,10 +127,10 @@ static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
    scans write the total. */
 static bool are_long(const struct vscan__launch *launch, const struct vscan__matrix *matrix,
                      int64_t size) {
-    const int64_t from = matrix->lines == 1                        ? size
-                         : matrix->lines < launch->multiprocessors ? launch->rows_from
-                                                                   : launch->many_rows_from;
-    if (matrix->columns || matrix->length < from / size) return false;
+    const int64_t from =
+        matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
+    const int64_t least = matrix->lines == 1 ? 1 : from / size; /* elements */
+    if (matrix->columns || matrix->length < least) return false;
     return matrix->heads == NULL || (matrix->totals == NULL && (matrix->head_type != VSCAN_BIT ||
                                                                 matrix->line_step % 32 == 0));
 }
