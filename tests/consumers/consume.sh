@@ -111,7 +111,7 @@ later_library)
     grown=$(grep -c '    int64_t later;' later/include/vscan.h)
     [ "$grown" = "$(grep -c 'int64_t size;' "$source/include/vscan.h")" ] ||
         fail "$grown structs have grown"
-    "$CMAKE" -S later -B build -DVSCAN_CUDA=OFF -DVSCAN_MPI=OFF -DVSCAN_SANITIZE=address \
+    "$CMAKE" -S later -B build -DVSCAN_CUDA=OFF -DVSCAN_MPI=OFF -DVSCAN_MANUAL=OFF -DVSCAN_TOOLS=OFF -DVSCAN_SANITIZE=address \
         -DCMAKE_BUILD_TYPE=Debug
     "$CMAKE" --build build --parallel 2
     # shellcheck disable=SC2086 # flags are words
