@@ -109,8 +109,11 @@ case $depends in
 *) fail "it does not depend on libc6" ;;
 esac
 cmp tgz/lib/libvscan.so "$(find "libvscan$soname" -name 'libvscan.so.*' -type f)"
-# Tags of lintian, of all but the lowest severity: none. A symbols file would say no more than shlibs does.
-lintian --allow-root --info --display-info --pedantic --tag-display-limit 0 --suppress-tags no-symbols-control-file \
+# Tags of lintian, of all but the lowest severity: none. A symbols file would say no more than shlibs does; a
+# sentence of the CUDA runtime, which is inside the library, is misspelt.
+suppressed=no-symbols-control-file
+! grep -q 'error has occured in external' tgz/lib/libvscan.so || suppressed=$suppressed,spelling-error-in-binary
+lintian --allow-root --info --display-info --pedantic --tag-display-limit 0 --suppress-tags "$suppressed" \
     --fail-on error,warning,info,pedantic "$packages"/*.deb
 
 command -v rpm >/dev/null || { echo "skipped: no rpm" >&2 && exit 77; }
