@@ -26,8 +26,10 @@ static void publish(vscan_buffer *buffer, vscan_buffer **result) {
     *result = vscan__publish(buffer);
 }
 
-static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buffer **result) {
-    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
+vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
+                                 vscan_buffer **buffer) {
+    VSCAN__ENTER(ctx);
+    if (buffer == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
     int64_t bytes;
     TRY(vscan__check_size(ctx, type, n, &bytes));
     void *pointer = NULL;
@@ -35,28 +37,22 @@ static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buf
         TRY(ctx->backend->may_wait(ctx)); /* allocation is as impossible in a capture as waiting */
         TRY(ctx->backend->allocate(ctx, bytes, &pointer));
     }
-    vscan_buffer *buffer = NULL;
+    vscan_buffer *made = NULL;
     vscan_status status = VSCAN_OK;
     /* Bits past the last are kept by whatever writes to their word, so they are given a value. */
     if (type == VSCAN_BIT && n % 32 != 0)
         status = ctx->backend->fill(ctx, VSCAN_INT, pointer, n / 32, 1, (union vscan__value){0});
-    if (status == VSCAN_OK) status = take_handle(ctx, NULL, &buffer);
+    if (status == VSCAN_OK) status = take_handle(ctx, NULL, &made);
     if (status != VSCAN_OK) {
         if (pointer != NULL) ctx->backend->release(ctx, pointer);
         return status;
     }
-    buffer->type = type;
-    buffer->n = n;
-    buffer->pointer = pointer;
-    if (pointer != NULL) vscan__ctx_own(ctx, &buffer->owned, pointer);
-    publish(buffer, result);
+    made->type = type;
+    made->n = n;
+    made->pointer = pointer;
+    if (pointer != NULL) vscan__ctx_own(ctx, &made->owned, pointer);
+    publish(made, buffer);
     return VSCAN_OK;
-}
-
-vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
-                                 vscan_buffer **buffer) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, create(ctx, type, n, buffer));
 }
 
 static vscan_status check_wrapped(vscan_ctx *ctx, vscan_type type, const void *pointer, int64_t n) {
@@ -73,23 +69,18 @@ static vscan_status check_wrapped(vscan_ctx *ctx, vscan_type type, const void *p
     return bytes > 0 ? ctx->backend->check_pointer(ctx, pointer, bytes) : VSCAN_OK;
 }
 
-static vscan_status wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
-                         vscan_buffer **result) {
-    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
-    TRY(check_wrapped(ctx, type, pointer, n));
-    vscan_buffer *buffer = NULL;
-    TRY(take_handle(ctx, NULL, &buffer));
-    buffer->type = type;
-    buffer->n = n;
-    buffer->pointer = n > 0 ? pointer : NULL;
-    publish(buffer, result);
-    return VSCAN_OK;
-}
-
 vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
                                vscan_buffer **buffer) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, wrap(ctx, type, pointer, n, buffer));
+    VSCAN__ENTER(ctx);
+    if (buffer == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
+    TRY(check_wrapped(ctx, type, pointer, n));
+    vscan_buffer *made = NULL;
+    TRY(take_handle(ctx, NULL, &made));
+    made->type = type;
+    made->n = n;
+    made->pointer = n > 0 ? pointer : NULL;
+    publish(made, buffer);
+    return VSCAN_OK;
 }
 
 /* Address of element i; bits: of its word. */
@@ -98,24 +89,18 @@ static char *element(const vscan_buffer *buffer, int64_t i) {
            (buffer->type == VSCAN_BIT ? i / 32 * 4 : i * vscan__element_size(buffer->type));
 }
 
-static vscan_status view_of(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset, int64_t n,
-                            vscan_buffer **result) {
-    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "view is NULL");
-    TRY(vscan__check_range(ctx, buffer, offset, n));
-    vscan_buffer *view = NULL; /* the compiler does not see that a failed take returns */
-    TRY(take_handle(ctx, buffer->root, &view));
-    view->type = buffer->type;
-    view->n = n;
-    view->pointer = n > 0 ? element(buffer, offset) : NULL;
-    publish(view, result);
-    return VSCAN_OK;
-}
-
 vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
                                vscan_buffer **view) {
-    const vscan_buffer *found = buffer;
-    TRY(vscan__enter_buffer(&found, "buffer", __func__));
-    return vscan__leave(found->ctx, view_of(found->ctx, found, offset, n, view));
+    VSCAN__ENTER_BUFFER(ctx, buffer);
+    if (view == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "view is NULL");
+    TRY(vscan__check_range(ctx, buffer, offset, n));
+    vscan_buffer *made = NULL; /* the compiler does not see that a failed take returns */
+    TRY(take_handle(ctx, buffer->root, &made));
+    made->type = buffer->type;
+    made->n = n;
+    made->pointer = n > 0 ? element(buffer, offset) : NULL;
+    publish(made, view);
+    return VSCAN_OK;
 }
 
 /* ---- Destruction ----------------------------------------------------------------------------- */
@@ -183,8 +168,9 @@ static vscan_status check_host(vscan_ctx *ctx, const vscan_buffer *buffer, int64
     return VSCAN_OK;
 }
 
-static vscan_status upload(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset, int64_t n,
-                           const void *host) {
+vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
+                                 const void *host) {
+    VSCAN__ENTER_BUFFER(ctx, buffer);
     TRY(check_host(ctx, buffer, offset, n, host));
     if (n == 0) return VSCAN_OK;
     TRY(ctx->backend->may_wait(ctx));
@@ -198,13 +184,6 @@ static vscan_status upload(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t o
     return ctx->backend->copy_bits(ctx, to + bytes, ctx->scratch, tail);
 }
 
-vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
-                                 const void *host) {
-    const vscan_buffer *found = buffer;
-    TRY(vscan__enter_buffer(&found, "buffer", __func__));
-    return vscan__leave(found->ctx, upload(found->ctx, found, offset, n, host));
-}
-
 /* Sets the bits of a host word past the first count to 0. */
 static void clear_rest(char *word_at, int64_t count) {
     uint32_t word;
@@ -213,8 +192,9 @@ static void clear_rest(char *word_at, int64_t count) {
     memcpy(word_at, &word, sizeof word);
 }
 
-static vscan_status download(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset, int64_t n,
-                             void *host) {
+vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
+                                   void *host) {
+    VSCAN__ENTER_BUFFER(ctx, buffer);
     TRY(check_host(ctx, buffer, offset, n, host));
     TRY(ctx->backend->may_wait(ctx));
     if (n == 0) return ctx->backend->synchronize(ctx);
@@ -222,13 +202,6 @@ static vscan_status download(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t
     vscan_status status = vscan__fetch(ctx, host, element(buffer, offset), bytes);
     if (buffer->type == VSCAN_BIT && n % 32 != 0) clear_rest((char *)host + bytes - 4, n % 32);
     return status;
-}
-
-vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
-                                   void *host) {
-    const vscan_buffer *found = buffer;
-    TRY(vscan__enter_buffer(&found, "buffer", __func__));
-    return vscan__leave(found->ctx, download(found->ctx, found, offset, n, host));
 }
 
 /* ---- Single elements ------------------------------------------------------------------------- */
@@ -248,23 +221,18 @@ static vscan_status fill(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t fir
 }
 
 vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value) {
-    const vscan_buffer *found = buffer;
-    TRY(vscan__enter_buffer(&found, "buffer", __func__));
-    return vscan__leave(found->ctx, fill(found->ctx, found, 0, found->n, value));
+    VSCAN__ENTER_BUFFER(ctx, buffer);
+    return fill(ctx, buffer, 0, buffer->n, value);
 }
 
-static vscan_status set(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, const void *value) {
+vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value) {
+    VSCAN__ENTER_BUFFER(ctx, buffer);
     TRY(check_place(ctx, buffer, i));
     return fill(ctx, buffer, i, 1, value);
 }
 
-vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value) {
-    const vscan_buffer *found = buffer;
-    TRY(vscan__enter_buffer(&found, "buffer", __func__));
-    return vscan__leave(found->ctx, set(found->ctx, found, i, value));
-}
-
-static vscan_status get(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, void *value) {
+vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value) {
+    VSCAN__ENTER_BUFFER(ctx, buffer);
     if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "value is NULL");
     TRY(check_place(ctx, buffer, i));
     TRY(ctx->backend->may_wait(ctx));
@@ -276,26 +244,15 @@ static vscan_status get(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, v
     return ctx->backend->synchronize(ctx);
 }
 
-vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value) {
-    const vscan_buffer *found = buffer;
-    TRY(vscan__enter_buffer(&found, "buffer", __func__));
-    return vscan__leave(found->ctx, get(found->ctx, found, i, value));
-}
-
 /* ---- Copy ------------------------------------------------------------------------------------ */
 
-static vscan_status copy(vscan_ctx *ctx, const vscan_buffer *to, const vscan_buffer *from) {
-    TRY(vscan__check_buffer(ctx, "from", &from));
+vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer *to) {
+    VSCAN__ENTER_BUFFER(ctx, to);
+    VSCAN__FIND(ctx, from);
     TRY(vscan__check_like(ctx, "to", to, "from", from));
     TRY(vscan__check_same_or_apart(ctx, "to", to, "from", from));
     if (to->n == 0 || to->pointer == from->pointer) return VSCAN_OK;
     if (to->type == VSCAN_BIT)
         return ctx->backend->copy_bits(ctx, to->pointer, from->pointer, to->n);
     return ctx->backend->copy(ctx, to->pointer, from->pointer, to->bytes);
-}
-
-vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer *to) {
-    const vscan_buffer *found = to;
-    TRY(vscan__enter_buffer(&found, "to", __func__));
-    return vscan__leave(found->ctx, copy(found->ctx, found, from));
 }

@@ -59,9 +59,10 @@ static vscan_status reset(vscan_ctx *ctx, vscan_carry *carry, const void *initia
     return ctx->backend->fill(ctx, VSCAN_LONG, carry->memory, AT_STATE_0 + 2, 1, value);
 }
 
-static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_direction direction,
-                           vscan_carry **result) {
-    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "carry is NULL");
+vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                                vscan_direction direction, vscan_carry **carry) {
+    VSCAN__ENTER(ctx);
+    if (carry == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "carry is NULL");
     int64_t bytes;
     enum vscan__pair pair;
     TRY(vscan__check_size(ctx, type, 0, &bytes));
@@ -73,37 +74,31 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_d
     TRY(ctx->backend->may_wait(ctx));
     void *memory = NULL;
     TRY(ctx->backend->allocate(ctx, sizeof(struct vscan__carry), &memory));
-    vscan_carry *carry = vscan__pool_take(&vscan__carry_pool);
+    vscan_carry *made = vscan__pool_take(&vscan__carry_pool);
     vscan_status status = VSCAN_OK;
-    if (carry == NULL) {
+    if (made == NULL) {
         status = VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for the carry's handle");
     } else {
-        carry->ctx = ctx;
-        carry->memory = memory;
-        carry->pair = pair;
-        carry->op = op;
-        carry->type = type;
-        carry->direction = (int32_t)direction;
+        made->ctx = ctx;
+        made->memory = memory;
+        made->pair = pair;
+        made->op = op;
+        made->type = type;
+        made->direction = (int32_t)direction;
         /* all of it: of a pair that any order suits, only parts are ever written */
         status = ctx->backend->fill(ctx, VSCAN_LONG, memory, 0, sizeof(struct vscan__carry) / 8,
                                     (union vscan__value){0});
-        if (status == VSCAN_OK) status = reset(ctx, carry, NULL);
+        if (status == VSCAN_OK) status = reset(ctx, made, NULL);
     }
     if (status != VSCAN_OK) {
-        if (carry != NULL) vscan__pool_give(&vscan__carry_pool, carry);
+        if (made != NULL) vscan__pool_give(&vscan__carry_pool, made);
         ctx->backend->release(ctx, memory);
         return status;
     }
     ctx->references++;
-    vscan__ctx_own(ctx, &carry->owned, memory);
-    *result = vscan__publish(carry);
+    vscan__ctx_own(ctx, &made->owned, memory);
+    *carry = vscan__publish(made);
     return VSCAN_OK;
-}
-
-vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
-                                vscan_direction direction, vscan_carry **carry) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, create(ctx, op, type, direction, carry));
 }
 
 vscan_status vscan_carry_destroy(vscan_carry *carry) {
@@ -132,14 +127,15 @@ vscan_status vscan_carry_destroy(vscan_carry *carry) {
 /* ---- Reset and copy -------------------------------------------------------------------------- */
 
 vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial) {
-    vscan_carry *found;
-    TRY(vscan__enter_carry(carry, &found, __func__));
-    return vscan__leave(found->ctx, reset(found->ctx, found, initial));
+    VSCAN__ENTER_CARRY(ctx, carry);
+    return reset(ctx, carry, initial);
 }
 
-static vscan_status copy(vscan_ctx *ctx, vscan_carry *to, const vscan_carry *handle) {
-    const vscan_carry *from = vscan__find_carry(handle);
-    if (from == NULL || from->ctx != ctx) return vscan__refuse_carry(ctx, "from", handle);
+vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to) {
+    VSCAN__ENTER_CARRY(ctx, to);
+    const vscan_carry *const found = vscan__find_carry(from);
+    if (found == NULL || found->ctx != ctx) return vscan__refuse_carry(ctx, "from", from);
+    from = found;
     if (to->pair != from->pair || to->direction != from->direction)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
                            "to and from differ in operator, type or direction");
@@ -147,12 +143,6 @@ static vscan_status copy(vscan_ctx *ctx, vscan_carry *to, const vscan_carry *han
     TRY(ctx->backend->copy(ctx, to->memory, from->memory, sizeof(struct vscan__carry)));
     to->at = from->at;
     return VSCAN_OK;
-}
-
-vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to) {
-    vscan_carry *found;
-    TRY(vscan__enter_carry(to, &found, __func__));
-    return vscan__leave(found->ctx, copy(found->ctx, found, from));
 }
 
 /* ---- Save and restore ------------------------------------------------------------------------ */
@@ -214,7 +204,8 @@ static void put_block(const vscan_carry *carry, state s, unsigned char *to) {
     put(to + AT_SUM, fnv_1a(to, AT_SUM), 8);
 }
 
-static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, int64_t bytes) {
+vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes) {
+    VSCAN__ENTER_CARRY(ctx, carry);
     if (block == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "block is NULL");
     if (bytes < VSCAN_CARRY_BYTES)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "bytes is %" PRId64 ", must be at least %d",
@@ -227,13 +218,8 @@ static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, 
     return status;
 }
 
-vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes) {
-    vscan_carry *found;
-    TRY(vscan__enter_carry(carry, &found, __func__));
-    return vscan__leave(found->ctx, save(found->ctx, found, block, bytes));
-}
-
-static vscan_status restore(vscan_ctx *ctx, vscan_carry *carry, const void *block, int64_t bytes) {
+vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes) {
+    VSCAN__ENTER_CARRY(ctx, carry);
     if (block == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "block is NULL");
     if (bytes < VSCAN_CARRY_BYTES)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "bytes is %" PRId64 ", must be at least %d",
@@ -275,10 +261,4 @@ static vscan_status restore(vscan_ctx *ctx, vscan_carry *carry, const void *bloc
     TRY(ctx->backend->upload(ctx, carry->memory, &all, sizeof all));
     carry->at = s->position;
     return VSCAN_OK;
-}
-
-vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes) {
-    vscan_carry *found;
-    TRY(vscan__enter_carry(carry, &found, __func__));
-    return vscan__leave(found->ctx, restore(found->ctx, found, block, bytes));
 }

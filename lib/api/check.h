@@ -27,8 +27,8 @@ vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_
 vscan_status vscan__refuse_carry(vscan_ctx *ctx, const char *name, const vscan_carry *carry);
 
 /*
- * The arguments of a public function are handles until one of these, or vscan__check_buffer, has put
- * the address of what they stand for in their place. A handle that is used as an address is none that
+ * The arguments of a public function are handles until one of these, VSCAN__FIND or vscan__check_buffer has
+ * put the address of what they stand for in their place. A handle that is used as an address is none that
  * can be read, so this cannot be forgotten without every call ending in a fault.
  */
 
@@ -43,29 +43,28 @@ static inline vscan_status vscan__enter(vscan_ctx **ctx, const char *function) {
 }
 
 /* Begins a public function on a buffer: finds it, locks its context. */
-static inline vscan_status vscan__enter_buffer(const vscan_buffer **buffer, const char *name,
-                                               const char *function) {
-    const vscan_buffer *found = vscan__find_buffer(*buffer);
-    if (__builtin_expect(found == NULL || !vscan__is_live(found->ctx), 0)) {
+static inline vscan_status vscan__enter_buffer(vscan_buffer **found, const vscan_buffer *handle,
+                                               const char *name, const char *function) {
+    vscan_buffer *const buffer = *found = vscan__find_buffer(handle);
+    if (__builtin_expect(buffer == NULL || !vscan__is_live(buffer->ctx), 0)) {
         vscan__set_running(function);
-        return vscan__refuse_buffer(NULL, name, *buffer);
+        return vscan__refuse_buffer(NULL, name, handle);
     }
-    pthread_mutex_lock(&found->ctx->mutex);
-    found->ctx->running = function;
-    *buffer = found;
+    pthread_mutex_lock(&buffer->ctx->mutex);
+    buffer->ctx->running = function;
     return VSCAN_OK;
 }
 
 /* The same on a carry. */
-static inline vscan_status vscan__enter_carry(const vscan_carry *handle, vscan_carry **carry,
-                                              const char *function) {
-    vscan_carry *const found = *carry = vscan__find_carry(handle);
-    if (__builtin_expect(found == NULL || !vscan__is_live(found->ctx), 0)) {
+static inline vscan_status vscan__enter_carry(vscan_carry **found, const vscan_carry *handle,
+                                              const char *name, const char *function) {
+    vscan_carry *const carry = *found = vscan__find_carry(handle);
+    if (__builtin_expect(carry == NULL || !vscan__is_live(carry->ctx), 0)) {
         vscan__set_running(function);
-        return vscan__refuse_carry(NULL, "carry", handle);
+        return vscan__refuse_carry(NULL, name, handle);
     }
-    pthread_mutex_lock(&found->ctx->mutex);
-    found->ctx->running = function;
+    pthread_mutex_lock(&carry->ctx->mutex);
+    carry->ctx->running = function;
     return VSCAN_OK;
 }
 
@@ -75,6 +74,32 @@ static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
     pthread_mutex_unlock(&ctx->mutex);
     return status;
 }
+
+/*
+ * The first line of a public function, which may return anywhere after it: the context is locked until
+ * then. The compiler sees to that.
+ */
+static inline void vscan__leave_at_return(vscan_ctx *const *ctx) {
+    (void)vscan__leave(*ctx, VSCAN_OK);
+}
+#define VSCAN__LEAVE_AT_RETURN(ctx)                                                                \
+    __attribute__((cleanup(vscan__leave_at_return))) vscan_ctx *const vscan__entered_ = (ctx)
+
+/* The parameter ctx, a handle, becomes the context. */
+#define VSCAN__ENTER(ctx)                                                                          \
+    TRY(vscan__enter(&(ctx), __func__));                                                           \
+    VSCAN__LEAVE_AT_RETURN(ctx)
+
+/* The parameter buffer becomes the buffer, and ctx is declared: its context. So of a carry. */
+#define VSCAN__ENTER_BUFFER(ctx, buffer)                                                           \
+    VSCAN__ENTER_BY(vscan__enter_buffer, vscan_buffer, ctx, buffer)
+#define VSCAN__ENTER_CARRY(ctx, carry) VSCAN__ENTER_BY(vscan__enter_carry, vscan_carry, ctx, carry)
+#define VSCAN__ENTER_BY(enter, type, ctx, handle)                                                  \
+    type *vscan__found_;                                                                           \
+    TRY(enter(&vscan__found_, handle, #handle, __func__));                                         \
+    (handle) = vscan__found_;                                                                      \
+    vscan_ctx *const ctx = vscan__found_->ctx;                                                     \
+    VSCAN__LEAVE_AT_RETURN(ctx)
 
 /* ---- Checks; the context is locked ----------------------------------------------------------- */
 
@@ -87,6 +112,28 @@ static inline vscan_status vscan__check_buffer(vscan_ctx *ctx, const char *name,
     *buffer = found;
     return VSCAN_OK;
 }
+
+/* The operands of a call, parameters that are handles, become the buffers; or the first that is none is
+   refused by its name. */
+#define VSCAN__FIND(ctx, ...)                                                                      \
+    do {                                                                                           \
+        VSCAN__FIND_(__VA_ARGS__, 4, 3, 2, 1, )(ctx, __VA_ARGS__);                                 \
+    } while (0)
+#define VSCAN__FIND_(a, b, c, d, count, ...) VSCAN__FIND_##count
+#define VSCAN__FIND_1(ctx, operand)                                                                \
+    vscan_buffer *const found_##operand = vscan__find_buffer(operand);                             \
+    if (__builtin_expect(found_##operand == NULL || found_##operand->ctx != (ctx), 0))             \
+        return vscan__refuse_buffer(ctx, #operand, operand);                                       \
+    (operand) = found_##operand
+#define VSCAN__FIND_2(ctx, operand, ...)                                                           \
+    VSCAN__FIND_1(ctx, operand);                                                                   \
+    VSCAN__FIND_1(ctx, __VA_ARGS__)
+#define VSCAN__FIND_3(ctx, operand, ...)                                                           \
+    VSCAN__FIND_1(ctx, operand);                                                                   \
+    VSCAN__FIND_2(ctx, __VA_ARGS__)
+#define VSCAN__FIND_4(ctx, operand, ...)                                                           \
+    VSCAN__FIND_1(ctx, operand);                                                                   \
+    VSCAN__FIND_3(ctx, __VA_ARGS__)
 
 /* One element of that type. */
 vscan_status vscan__check_one(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,

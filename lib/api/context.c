@@ -164,32 +164,25 @@ void vscan__ctx_end(vscan_ctx *ctx) {
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static vscan_status synchronize(vscan_ctx *ctx) {
+vscan_status vscan_ctx_synchronize(vscan_ctx *ctx) {
+    VSCAN__ENTER(ctx);
     TRY(ctx->backend->may_wait(ctx));
     return ctx->backend->synchronize(ctx);
 }
 
-vscan_status vscan_ctx_synchronize(vscan_ctx *ctx) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, synchronize(ctx));
-}
-
 vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, ctx->backend->set_stream(ctx, stream));
+    VSCAN__ENTER(ctx);
+    return ctx->backend->set_stream(ctx, stream);
 }
 
-static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
+vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream) {
+    VSCAN__ENTER(ctx);
     if (stream == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "stream is NULL");
     return ctx->backend->get_stream(ctx, stream);
 }
 
-vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, get_stream(ctx, stream));
-}
-
-static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
+vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    VSCAN__ENTER(ctx);
     int64_t bytes; /* a workspace is far smaller, but such a vector must be possible */
     TRY(vscan__check_size(ctx, type, n, &bytes));
     if (!vscan__has_pairs(type))
@@ -198,22 +191,13 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     return ctx->backend->reserve(ctx, type, n);
 }
 
-vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reserve(ctx, type, n));
-}
-
-static vscan_status set_threads(vscan_ctx *ctx, int32_t threads) {
+vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads) {
+    VSCAN__ENTER(ctx);
     if (threads < 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "threads is %" PRId32 ", must be at least 0",
                            threads);
     ctx->threads = threads;
     return VSCAN_OK;
-}
-
-vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, set_threads(ctx, threads));
 }
 
 /* ---- What a context is ----------------------------------------------------------------------- */

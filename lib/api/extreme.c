@@ -35,12 +35,13 @@ static vscan_status check_positions(vscan_ctx *ctx, const char *name, const vsca
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
-static vscan_status scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                 const vscan_buffer *out, const vscan_buffer *positions,
-                                 const vscan_extreme_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    if (out != NULL) TRY(vscan__check_buffer(ctx, "out", &out));
-    TRY(vscan__check_buffer(ctx, "positions", &positions));
+vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                vscan_buffer *out, vscan_buffer *positions,
+                                const vscan_extreme_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in);
+    if (out != NULL) VSCAN__FIND(ctx, out);
+    VSCAN__FIND(ctx, positions);
     struct vscan__extreme work;
     TRY(begin(ctx, op, in, options, &work));
     TRY(check_positions(ctx, "positions", positions, in));
@@ -58,13 +59,6 @@ static vscan_status scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer
     return ctx->backend->extreme(ctx, &work);
 }
 
-vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                vscan_buffer *out, vscan_buffer *positions,
-                                const vscan_extreme_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, scan_extreme(ctx, op, in, out, positions, options));
-}
-
 /* ---- Reduction ------------------------------------------------------------------------------- */
 
 /* The identity and position -1. */
@@ -78,12 +72,13 @@ static vscan_status reduce_nothing(vscan_ctx *ctx, vscan_op op, const vscan_buff
     return ctx->backend->fill(ctx, position->type, position->pointer, 0, 1, none);
 }
 
-static vscan_status reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                   const vscan_buffer *total, const vscan_buffer *position,
-                                   const vscan_extreme_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    if (total != NULL) TRY(vscan__check_buffer(ctx, "total", &total));
-    TRY(vscan__check_buffer(ctx, "position", &position));
+vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                  vscan_buffer *total, vscan_buffer *position,
+                                  const vscan_extreme_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in);
+    if (total != NULL) VSCAN__FIND(ctx, total);
+    VSCAN__FIND(ctx, position);
     struct vscan__extreme work;
     TRY(begin(ctx, op, in, options, &work));
     TRY(check_positions(ctx, "position", position, in));
@@ -99,11 +94,4 @@ static vscan_status reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buff
     work.position = position->pointer;
     work.position_type = (int32_t)position->type;
     return ctx->backend->extreme(ctx, &work);
-}
-
-vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                  vscan_buffer *total, vscan_buffer *position,
-                                  const vscan_extreme_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reduce_extreme(ctx, op, in, total, position, options));
 }

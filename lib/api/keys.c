@@ -20,11 +20,12 @@ static vscan_status check_keys(vscan_ctx *ctx, const char *name, const vscan_buf
 
 /* ---- Heads ----------------------------------------------------------------------------------- */
 
-static vscan_status keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
-                                  const vscan_buffer *within, const vscan_buffer *heads) {
-    TRY(vscan__check_buffer(ctx, "keys", &keys));
-    if (within != NULL) TRY(vscan__check_buffer(ctx, "within", &within));
-    TRY(vscan__check_buffer(ctx, "heads", &heads));
+vscan_status vscan_keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
+                                 const vscan_buffer *within, vscan_buffer *heads) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, keys);
+    if (within != NULL) VSCAN__FIND(ctx, within);
+    VSCAN__FIND(ctx, heads);
     TRY(check_keys(ctx, "keys", keys));
     TRY(vscan__check_flags(ctx, "heads", heads));
     TRY(vscan__check_length(ctx, "heads", heads, "keys", keys));
@@ -45,19 +46,11 @@ static vscan_status keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
     return ctx->backend->keys_to_heads(ctx, &work);
 }
 
-vscan_status vscan_keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
-                                 const vscan_buffer *within, vscan_buffer *heads) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, keys_to_heads(ctx, keys, within, heads));
-}
-
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static vscan_status find_bounds(vscan_ctx *ctx, bool upper, const vscan_buffer *sorted,
                                 const vscan_buffer *values, const vscan_buffer *positions) {
-    TRY(vscan__check_buffer(ctx, "sorted", &sorted));
-    TRY(vscan__check_buffer(ctx, "values", &values));
-    TRY(vscan__check_buffer(ctx, "positions", &positions));
+    VSCAN__FIND(ctx, sorted, values, positions);
     TRY(check_keys(ctx, "sorted", sorted));
     TRY(vscan__check_type(ctx, "values", values, sorted->type));
     TRY(vscan__check_integers(ctx, "positions", positions));
@@ -83,12 +76,12 @@ static vscan_status find_bounds(vscan_ctx *ctx, bool upper, const vscan_buffer *
 
 vscan_status vscan_lower_bound(vscan_ctx *ctx, const vscan_buffer *sorted,
                                const vscan_buffer *values, vscan_buffer *positions) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, find_bounds(ctx, false, sorted, values, positions));
+    VSCAN__ENTER(ctx);
+    return find_bounds(ctx, false, sorted, values, positions);
 }
 
 vscan_status vscan_upper_bound(vscan_ctx *ctx, const vscan_buffer *sorted,
                                const vscan_buffer *values, vscan_buffer *positions) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, find_bounds(ctx, true, sorted, values, positions));
+    VSCAN__ENTER(ctx);
+    return find_bounds(ctx, true, sorted, values, positions);
 }

@@ -39,10 +39,10 @@ static vscan_status no_row(vscan_ctx *ctx, const char *name, vscan_type type) {
 
 /* ---- Unary ----------------------------------------------------------------------------------- */
 
-static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
-                          const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
+                             vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, out);
     if ((unsigned)op < VSCAN_UNARY_NEGATE || (unsigned)op > VSCAN_UNARY_SQUARE_ROOT)
         return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_unary");
     const bool logic = op == VSCAN_UNARY_NOT && is_flag(in->type);
@@ -58,12 +58,6 @@ static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in
                                    .type = (int32_t)in->type,
                                    .out_type = (int32_t)in->type};
     return logic ? ctx->backend->logic(ctx, &map) : ctx->backend->unary(ctx, &map);
-}
-
-vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
-                             vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, unary(ctx, op, in, out));
 }
 
 /* ---- Binary ---------------------------------------------------------------------------------- */
@@ -93,11 +87,10 @@ static int32_t logic_of(vscan_binary op, vscan_type type) {
     }
 }
 
-static vscan_status binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
-                           const vscan_buffer *b, const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "a", &a));
-    TRY(vscan__check_buffer(ctx, "b", &b));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
+                              const vscan_buffer *b, vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, a, b, out);
     TRY(check_binary(ctx, op));
     const int32_t row = binary_row(op, a->type), logic = logic_of(op, a->type);
     if (row < 0 && logic < 0) return no_row(ctx, "a", a->type);
@@ -116,18 +109,10 @@ static vscan_status binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *
     return logic >= 0 ? ctx->backend->logic(ctx, &map) : ctx->backend->binary(ctx, &map);
 }
 
-vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
-                              const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, binary(ctx, op, a, b, out));
-}
-
 /* A vector, named name, and a scalar on its left or right. */
 static vscan_status scalar(vscan_ctx *ctx, vscan_binary op, const char *name,
                            const vscan_buffer *vector, const char *value_name, const void *value,
                            bool left, const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, name, &vector));
-    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_binary(ctx, op));
     if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", value_name);
     const int32_t row = binary_row(op, vector->type);
@@ -148,26 +133,25 @@ static vscan_status scalar(vscan_ctx *ctx, vscan_binary op, const char *name,
 
 vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                              const void *right, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, scalar(ctx, op, "a", a, "right", right, false, out));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, a, out);
+    return scalar(ctx, op, "a", a, "right", right, false, out);
 }
 
 vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
                             const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, scalar(ctx, op, "b", b, "left", left, true, out));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, b, out);
+    return scalar(ctx, op, "b", b, "left", left, true, out);
 }
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
-/* by_value: *right stands in the place of b. */
+/* b is NULL: *right stands in its place. */
 static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
-                            const vscan_buffer *b, bool by_value, const void *right,
-                            const vscan_buffer *flags) {
+                            const vscan_buffer *b, const void *right, const vscan_buffer *flags) {
     int32_t row, exchanged, turned;
-    TRY(vscan__check_buffer(ctx, "a", &a));
-    if (!by_value) TRY(vscan__check_buffer(ctx, "b", &b));
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    const bool by_value = b == NULL;
     if (by_value && right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
     TRY(vscan__check_relation(ctx, relation, "a", a, &row, &exchanged, &turned));
     if (!by_value) TRY(vscan__check_like(ctx, "b", b, "a", a));
@@ -191,35 +175,28 @@ static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan
 
 vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                            const vscan_buffer *b, vscan_buffer *flags) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, compare(ctx, relation, a, b, false, NULL, flags));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, a, b, flags);
+    return compare(ctx, relation, a, b, NULL, flags);
 }
 
 vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                                  const void *right, vscan_buffer *flags) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, compare(ctx, relation, a, NULL, true, right, flags));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, a, flags);
+    return compare(ctx, relation, a, NULL, right, flags);
 }
 
 /* ---- Select ---------------------------------------------------------------------------------- */
 
-/* The operands of a select: a or b may be a value, whose vector is NULL then. */
-struct choice {
-    const vscan_buffer *a, *b;
-    const char *value_name; /* NULL: both are vectors */
-    const void *value;
-    bool a_is_value, b_is_value;
-};
-
-static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags, struct choice *of,
+/* a or b may be NULL: a value stands in its place. */
+static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
+                                    const vscan_buffer *a, const vscan_buffer *b,
+                                    const char *value_name, const void *value,
                                     const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
-    if (!of->a_is_value) TRY(vscan__check_buffer(ctx, "a", &of->a));
-    if (!of->b_is_value) TRY(vscan__check_buffer(ctx, "b", &of->b));
-    TRY(vscan__check_buffer(ctx, "out", &out));
-    if (of->value_name != NULL && of->value == NULL)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", of->value_name);
-    const vscan_buffer *a = of->a, *b = of->b, *vector = a != NULL ? a : b;
+    if (value_name != NULL && value == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", value_name);
+    const vscan_buffer *vector = a != NULL ? a : b;
     const char *name = a != NULL ? "a" : "b";
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_length(ctx, "flags", flags, name, vector));
@@ -237,35 +214,36 @@ static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags, s
                              .type = (int32_t)vector->type,
                              .out_type = (int32_t)vector->type,
                              .flag_type = (int32_t)flags->type};
-    if (of->value != NULL) map.scalar = vscan__load(vector->type, of->value);
+    if (value != NULL) map.scalar = vscan__load(vector->type, value);
     return ctx->backend->select(ctx, &map);
 }
 
 vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                           const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, select_elements(ctx, flags, &(struct choice){.a = a, .b = b}, out));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, a, b, out);
+    return select_elements(ctx, flags, a, b, NULL, NULL, out);
 }
 
 vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                                 const void *right, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    struct choice of = {.a = a, .value_name = "right", .value = right, .b_is_value = true};
-    return vscan__leave(ctx, select_elements(ctx, flags, &of, out));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, a, out);
+    return select_elements(ctx, flags, a, NULL, "right", right, out);
 }
 
 vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
                                const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    struct choice of = {.b = b, .value_name = "left", .value = left, .a_is_value = true};
-    return vscan__leave(ctx, select_elements(ctx, flags, &of, out));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, b, out);
+    return select_elements(ctx, flags, NULL, b, "left", left, out);
 }
 
 /* ---- Conversion ------------------------------------------------------------------------------ */
 
-static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, out);
     TRY(vscan__check_length(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     if (in->n == 0) return VSCAN_OK;
@@ -291,9 +269,4 @@ static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
     }
     if (in->pointer == out->pointer) return VSCAN_OK;
     return ctx->backend->copy(ctx, out->pointer, in->pointer, vscan__bytes(in->type, in->n));
-}
-
-vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, convert(ctx, in, out));
 }

@@ -132,17 +132,9 @@ static vscan_status copy_lines(vscan_ctx *ctx, const struct vscan__matrix *matri
 
 /* heads: of a segmented scan of rows. to: out of a scan, totals of a reduction. */
 static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op op,
-                        const vscan_buffer *in, const vscan_buffer *const *heads_of,
-                        const vscan_buffer *to, int64_t rows, int64_t columns,
-                        const vscan_matrix_options *options) {
+                        const vscan_buffer *in, const vscan_buffer *heads, const vscan_buffer *to,
+                        int64_t rows, int64_t columns, const vscan_matrix_options *options) {
     enum vscan__pair pair;
-    const vscan_buffer *heads = NULL;
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    if (heads_of != NULL) {
-        heads = *heads_of;
-        TRY(vscan__check_buffer(ctx, "heads", &heads));
-    }
-    TRY(vscan__check_buffer(ctx, reduce ? "totals" : "out", &to));
     const vscan_buffer *const out = reduce ? NULL : to;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     vscan_matrix_options set = {0};
@@ -194,34 +186,39 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
 vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                              int64_t columns, vscan_buffer *out,
                              const vscan_matrix_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, false, false, op, in, NULL, out, rows, columns, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, out);
+    return run(ctx, false, false, op, in, NULL, out, rows, columns, options);
 }
 
 vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                        const vscan_buffer *heads, int64_t rows, int64_t columns,
                                        vscan_buffer *out, const vscan_matrix_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, false, false, op, in, &heads, out, rows, columns, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, heads, out);
+    return run(ctx, false, false, op, in, heads, out, rows, columns, options);
 }
 
 vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                                 int64_t columns, vscan_buffer *out,
                                 const vscan_matrix_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, false, true, op, in, NULL, out, rows, columns, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, out);
+    return run(ctx, false, true, op, in, NULL, out, rows, columns, options);
 }
 
 vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                                int64_t columns, vscan_buffer *totals,
                                const vscan_matrix_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, true, false, op, in, NULL, totals, rows, columns, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, totals);
+    return run(ctx, true, false, op, in, NULL, totals, rows, columns, options);
 }
 
 vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                                   int64_t columns, vscan_buffer *totals,
                                   const vscan_matrix_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, true, true, op, in, NULL, totals, rows, columns, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, totals);
+    return run(ctx, true, true, op, in, NULL, totals, rows, columns, options);
 }

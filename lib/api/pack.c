@@ -28,11 +28,10 @@ static vscan_status check_out(vscan_ctx *ctx, const vscan_buffer *in, const vsca
     return vscan__check_apart(ctx, "out", out, "in", in);
 }
 
-static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                         const vscan_buffer *out, const vscan_count_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
+                        vscan_buffer *out, const vscan_count_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, flags, out);
     if (in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "in is a buffer of type bit, which cannot be packed");
@@ -50,17 +49,11 @@ static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buf
     return run(ctx, ctx->backend->pack, &(struct vectors){in, flags, out}, options, &work);
 }
 
-vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                        vscan_buffer *out, const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, pack(ctx, in, flags, out, options));
-}
-
-static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
-                                 const void *right, const vscan_buffer *out,
-                                 const vscan_count_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *in,
+                                const void *right, vscan_buffer *out,
+                                const vscan_count_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, out);
     if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
     struct vscan__pack work = {
         .n = in->n, .length = out->n, .in = in->pointer, .out = out->pointer};
@@ -71,19 +64,12 @@ static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_r
     return run(ctx, ctx->backend->pack, &(struct vectors){in, NULL, out}, options, &work);
 }
 
-vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *in,
-                                const void *right, vscan_buffer *out,
-                                const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, pack_compare(ctx, in, relation, right, out, options));
-}
-
 /* ---- Enumerate ------------------------------------------------------------------------------- */
 
-static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *out,
-                              const vscan_count_options *options) {
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
+                             const vscan_count_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, out);
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_numbers(ctx, "out", out, "count that many"));
     TRY(vscan__check_length(ctx, "out", out, "flags", flags));
@@ -95,10 +81,4 @@ static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, const v
                                .type = (int32_t)out->type,
                                .flag_type = (int32_t)flags->type};
     return run(ctx, ctx->backend->enumerate, &(struct vectors){NULL, flags, out}, options, &work);
-}
-
-vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
-                             const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, enumerate(ctx, flags, out, options));
 }

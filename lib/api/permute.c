@@ -6,9 +6,9 @@
 
 /* ---- Index, distribute ----------------------------------------------------------------------- */
 
-static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step,
-                                   const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, out);
     if (vscan__element_size(out->type) < 4) /* flags and bytes */
         return vscan__refuse_type(ctx, "out", out, "int, float, double or long");
     if (out->n == 0) return VSCAN_OK;
@@ -20,14 +20,9 @@ static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step,
     return ctx->backend->index(ctx, &map);
 }
 
-vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, index_elements(ctx, first, step, out));
-}
-
-static vscan_status distribute(vscan_ctx *ctx, const vscan_buffer *value, const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "value", &value));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, value, out);
     TRY(vscan__check_one(ctx, "value", value, out->type));
     TRY(vscan__check_apart(ctx, "value", value, "out", out));
     if (out->n == 0) return VSCAN_OK;
@@ -37,11 +32,6 @@ static vscan_status distribute(vscan_ctx *ctx, const vscan_buffer *value, const 
                                    .type = (int32_t)out->type,
                                    .out_type = (int32_t)out->type};
     return ctx->backend->distribute(ctx, &map);
-}
-
-vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, distribute(ctx, value, out));
 }
 
 /* ---- Gather, permute ------------------------------------------------------------------------- */
@@ -60,11 +50,10 @@ static vscan_status check_move(vscan_ctx *ctx, const vscan_buffer *in,
     return vscan__check_apart(ctx, "out", out, "positions", positions);
 }
 
-static vscan_status gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
-                           const vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "positions", &positions));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
+                          vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, positions, out);
     TRY(check_move(ctx, in, positions, out, "out", out));
     if (positions->n == 0) return VSCAN_OK;
     const struct vscan__move move = {.n = positions->n,
@@ -77,17 +66,10 @@ static vscan_status gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_b
     return ctx->backend->gather(ctx, &move);
 }
 
-vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
-                          vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, gather(ctx, in, positions, out));
-}
-
-static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
-                            const vscan_buffer *out, const vscan_permute_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "positions", &positions));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
+                           vscan_buffer *out, const vscan_permute_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, positions, out);
     TRY(check_move(ctx, in, positions, out, "in", in));
     struct vscan__move move = {.n = positions->n,
                                .length = out->n,
@@ -114,10 +96,4 @@ static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
         }
     }
     return move.n == 0 ? VSCAN_OK : ctx->backend->permute(ctx, &move);
-}
-
-vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
-                           vscan_buffer *out, const vscan_permute_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, permute(ctx, in, positions, out, options));
 }

@@ -10,10 +10,11 @@ static vscan_type result_type(const vscan_buffer *in, const vscan_buffer *total,
     return found != NULL ? found->type : in->type;
 }
 
-static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                           const vscan_buffer *total, const vscan_reduce_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    if (total != NULL) TRY(vscan__check_buffer(ctx, "total", &total));
+vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
+                          const vscan_reduce_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in);
+    if (total != NULL) VSCAN__FIND(ctx, total);
     vscan_reduce_options set = {0};
     if (options != NULL)
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE, sizeof set, &set));
@@ -41,10 +42,4 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     }
     if (widens && in->n > 0) return ctx->backend->widening(ctx, &scan);
     return ctx->backend->pairs[pair].reduce(ctx, &scan);
-}
-
-vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
-                          const vscan_reduce_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reduce(ctx, op, in, total, options));
 }

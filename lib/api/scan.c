@@ -16,10 +16,10 @@ static vscan_status check_total(vscan_ctx *ctx, const vscan_scan_options *option
     return VSCAN_OK;
 }
 
-static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                         const vscan_buffer *out, const vscan_scan_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
+                        const vscan_scan_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, out);
     const bool widens = vscan__widens(op, in, out->type);
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, widens ? VSCAN_LONG : in->type, &pair));
@@ -46,12 +46,6 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     }
     if (widens && in->n > 0) return ctx->backend->widening(ctx, &scan);
     return ctx->backend->pairs[pair].scan(ctx, &scan);
-}
-
-vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
-                        const vscan_scan_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, scan(ctx, op, in, out, options));
 }
 
 /* ---- Segmented scan -------------------------------------------------------------------------- */
@@ -92,12 +86,11 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_scan_segmented_opt
     return VSCAN_OK;
 }
 
-static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                   const vscan_buffer *heads, const vscan_buffer *out,
-                                   const vscan_scan_segmented_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "heads", &heads));
-    TRY(vscan__check_buffer(ctx, "out", &out));
+vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                  const vscan_buffer *heads, vscan_buffer *out,
+                                  const vscan_scan_segmented_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, heads, out);
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     TRY(vscan__check_flags(ctx, "heads", heads));
@@ -123,11 +116,4 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
     return ctx->backend->pairs[pair].scan_segmented(ctx, &scan);
-}
-
-vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                  const vscan_buffer *heads, vscan_buffer *out,
-                                  const vscan_scan_segmented_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, scan_segmented(ctx, op, in, heads, out, options));
 }

@@ -22,12 +22,9 @@ static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
     return VSCAN_OK;
 }
 
-/* What reductions by heads and by offsets have in common; the handles become buffers. */
-static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, struct segments *segments,
+/* What reductions by heads and by offsets have in common. */
+static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, const struct segments *segments,
                                     enum vscan__pair *pair) {
-    TRY(vscan__check_buffer(ctx, "in", &segments->in));
-    TRY(vscan__check_buffer(ctx, segments->by_name, &segments->by));
-    TRY(vscan__check_buffer(ctx, "totals", &segments->totals));
     const vscan_buffer *in = segments->in, *totals = segments->totals;
     TRY(vscan__check_pair(ctx, op, in->type, pair));
     TRY(vscan__check_type(ctx, "totals", totals, in->type));
@@ -44,13 +41,14 @@ static vscan_status check_initial(vscan_ctx *ctx, const struct segments *segment
                               *initial_buffer);
 }
 
-static vscan_status reduce_by_heads(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                    const vscan_buffer *heads, const vscan_buffer *totals,
+vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                    const vscan_buffer *heads, vscan_buffer *totals,
                                     const vscan_reduce_segmented_options *options) {
-    struct segments segments = {in, heads, "heads", totals};
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, heads, totals);
+    const struct segments segments = {in, heads, "heads", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
-    in = segments.in, heads = segments.by, totals = segments.totals;
     TRY(vscan__check_flags(ctx, "heads", heads));
     TRY(vscan__check_length(ctx, "heads", heads, "in", in));
     struct vscan__scan scan = {
@@ -79,20 +77,14 @@ static vscan_status reduce_by_heads(vscan_ctx *ctx, vscan_op op, const vscan_buf
     return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
 }
 
-vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                    const vscan_buffer *heads, vscan_buffer *totals,
-                                    const vscan_reduce_segmented_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reduce_by_heads(ctx, op, in, heads, totals, options));
-}
-
-static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                      const vscan_buffer *offsets, const vscan_buffer *totals,
-                                      const vscan_reduce_by_offsets_options *options) {
-    struct segments segments = {in, offsets, "offsets", totals};
+vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                     const vscan_buffer *offsets, vscan_buffer *totals,
+                                     const vscan_reduce_by_offsets_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, offsets, totals);
+    const struct segments segments = {in, offsets, "offsets", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
-    in = segments.in, offsets = segments.by, totals = segments.totals;
     TRY(check_offsets(ctx, offsets));
     if (totals->n != offsets->n - 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
@@ -113,13 +105,6 @@ static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_b
     return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
 }
 
-vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                     const vscan_buffer *offsets, vscan_buffer *totals,
-                                     const vscan_reduce_by_offsets_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reduce_by_offsets(ctx, op, in, offsets, totals, options));
-}
-
 /* ---- Distribute ------------------------------------------------------------------------------ */
 
 static vscan_status check_distribute(vscan_ctx *ctx, const vscan_buffer *in,
@@ -129,13 +114,6 @@ static vscan_status check_distribute(vscan_ctx *ctx, const vscan_buffer *in,
     TRY(vscan__check_like(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     return vscan__check_apart(ctx, "heads", heads, "out", out);
-}
-
-static vscan_status check_three(vscan_ctx *ctx, const vscan_buffer **in, const vscan_buffer **heads,
-                                const vscan_buffer **out) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "heads", heads));
-    return vscan__check_buffer(ctx, "out", out);
 }
 
 /* Buffers that have been checked. */
@@ -151,9 +129,10 @@ static vscan_status run_distribute(vscan_ctx *ctx, vscan_end which, const vscan_
     return ctx->backend->distribute_segmented(ctx, &distribution);
 }
 
-static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
-                               const vscan_buffer *heads, const vscan_buffer *out) {
-    TRY(check_three(ctx, &in, &heads, &out));
+vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
+                                        const vscan_buffer *heads, vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, heads, out);
     if (which != VSCAN_FIRST && which != VSCAN_LAST)
         return vscan__refuse_enum(ctx, "which", (int32_t)which, "vscan_end");
     if (in->type == VSCAN_BIT)
@@ -163,16 +142,11 @@ static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buff
     return in->n == 0 ? VSCAN_OK : run_distribute(ctx, which, in, heads, out);
 }
 
-vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
-                                        const vscan_buffer *heads, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, distribute(ctx, which, in, heads, out));
-}
-
 /* Totals to the last places of segments; then these to all places, in place. */
-static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                      const vscan_buffer *heads, const vscan_buffer *out) {
-    TRY(check_three(ctx, &in, &heads, &out));
+vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                     const vscan_buffer *heads, vscan_buffer *out) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, heads, out);
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     TRY(check_distribute(ctx, in, heads, out));
@@ -184,12 +158,6 @@ static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_b
                                      .flags = heads->pointer};
     TRY(ctx->backend->pairs[pair].reduce_segmented(ctx, &scan));
     return run_distribute(ctx, VSCAN_LAST, out, heads, out);
-}
-
-vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                     const vscan_buffer *heads, vscan_buffer *out) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, distribute_totals(ctx, op, in, heads, out));
 }
 
 /* ---- Flags, offsets, lengths ----------------------------------------------------------------- */
@@ -204,12 +172,10 @@ static vscan_status check_countable(vscan_ctx *ctx, const char *name, const vsca
 }
 
 /* Checks what both functions below take. *pack becomes their work. */
-static vscan_status check_positions_of(vscan_ctx *ctx, struct vscan__named *flags,
-                                       struct vscan__named *positions,
+static vscan_status check_positions_of(vscan_ctx *ctx, const struct vscan__named *flags,
+                                       const struct vscan__named *positions,
                                        const vscan_count_options *options,
                                        struct vscan__pack *pack) {
-    TRY(vscan__check_buffer(ctx, flags->name, &flags->buffer));
-    TRY(vscan__check_buffer(ctx, positions->name, &positions->buffer));
     const vscan_buffer *const from = flags->buffer, *const to = positions->buffer;
     TRY(vscan__check_flags(ctx, flags->name, from));
     TRY(vscan__check_integers(ctx, positions->name, to));
@@ -225,10 +191,11 @@ static vscan_status check_positions_of(vscan_ctx *ctx, struct vscan__named *flag
     return vscan__check_count(ctx, options, named, &pack->count);
 }
 
-static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
-                                     const vscan_buffer *offsets,
-                                     const vscan_count_options *options) {
-    struct vscan__named from = {"heads", heads}, to = {"offsets", offsets};
+vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
+                                    vscan_buffer *offsets, const vscan_count_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, heads, offsets);
+    const struct vscan__named from = {"heads", heads}, to = {"offsets", offsets};
     struct vscan__pack pack;
     TRY(check_positions_of(ctx, &from, &to, options, &pack));
     pack.first_is_set = 1;
@@ -241,32 +208,21 @@ static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
     return vscan__count_none(ctx, pack.count);
 }
 
-vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
-                                    vscan_buffer *offsets, const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, heads_to_offsets(ctx, heads, offsets, options));
-}
-
-static vscan_status flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
-                                       const vscan_buffer *positions,
-                                       const vscan_count_options *options) {
-    struct vscan__named from = {"flags", flags}, to = {"positions", positions};
+vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                      vscan_buffer *positions, const vscan_count_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, positions);
+    const struct vscan__named from = {"flags", flags}, to = {"positions", positions};
     struct vscan__pack pack;
     TRY(check_positions_of(ctx, &from, &to, options, &pack));
     if (pack.n > 0) return ctx->backend->flags_to_offsets(ctx, &pack);
     return vscan__count_none(ctx, pack.count);
 }
 
-vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
-                                      vscan_buffer *positions, const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, flags_to_positions(ctx, flags, positions, options));
-}
-
-static vscan_status offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                     const vscan_buffer *heads) {
-    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
-    TRY(vscan__check_buffer(ctx, "heads", &heads));
+vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                    vscan_buffer *heads) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, offsets, heads);
     TRY(vscan__check_integers(ctx, "offsets", offsets));
     TRY(vscan__check_flags(ctx, "heads", heads));
     TRY(vscan__check_apart(ctx, "heads", heads, "offsets", offsets));
@@ -278,12 +234,6 @@ static vscan_status offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets
                                          .type = (int32_t)offsets->type,
                                          .out_type = (int32_t)heads->type};
     return ctx->backend->mark(ctx, &ranges);
-}
-
-vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                    vscan_buffer *heads) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, offsets_to_heads(ctx, offsets, heads));
 }
 
 /* One more offset than there are lengths. */
@@ -299,10 +249,10 @@ static vscan_status check_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
     return vscan__check_apart(ctx, "lengths", lengths, "offsets", offsets);
 }
 
-static vscan_status offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                       const vscan_buffer *lengths) {
-    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
-    TRY(vscan__check_buffer(ctx, "lengths", &lengths));
+vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                      vscan_buffer *lengths) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, offsets, lengths);
     TRY(check_lengths(ctx, offsets, lengths));
     if (lengths->type != offsets->type)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "lengths is a buffer of type %s, must be %s",
@@ -316,16 +266,10 @@ static vscan_status offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offse
     return ctx->backend->subtract(ctx, &ranges);
 }
 
-vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                      vscan_buffer *lengths) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, offsets_to_lengths(ctx, offsets, lengths));
-}
-
-static vscan_status lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
-                                       const vscan_buffer *offsets) {
-    TRY(vscan__check_buffer(ctx, "lengths", &lengths));
-    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
+vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
+                                      vscan_buffer *offsets) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, lengths, offsets);
     TRY(check_lengths(ctx, offsets, lengths));
     if (offsets->type != lengths->type && offsets->type != VSCAN_LONG)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
@@ -336,10 +280,4 @@ static vscan_status lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengt
                                          .type = (int32_t)lengths->type,
                                          .out_type = (int32_t)offsets->type};
     return ctx->backend->add(ctx, &ranges);
-}
-
-vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
-                                      vscan_buffer *offsets) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, lengths_to_offsets(ctx, lengths, offsets));
 }

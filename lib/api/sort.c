@@ -110,16 +110,16 @@ static vscan_status sort_all(vscan_ctx *ctx, struct vectors *vectors,
 vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, const vscan_buffer *values,
                         vscan_buffer *keys_out, vscan_buffer *values_out,
                         const vscan_sort_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
+    VSCAN__ENTER(ctx);
     struct vectors vectors = {keys, keys_out, values, values_out};
-    return vscan__leave(ctx, sort_all(ctx, &vectors, options));
+    return sort_all(ctx, &vectors, options);
 }
 
 static vscan_status sort_segmented(vscan_ctx *ctx, struct vectors *vectors,
                                    const vscan_buffer *offsets, const vscan_sort_options *options) {
     struct vscan__sort sort = {0};
     TRY(check_vectors(ctx, vectors, &sort));
-    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
+    VSCAN__FIND(ctx, offsets);
     TRY(vscan__check_integers(ctx, "offsets", offsets));
     if (offsets->n == 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
@@ -137,14 +137,15 @@ vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer *keys,
                                    const vscan_buffer *values, const vscan_buffer *offsets,
                                    vscan_buffer *keys_out, vscan_buffer *values_out,
                                    const vscan_sort_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
+    VSCAN__ENTER(ctx);
     struct vectors vectors = {keys, keys_out, values, values_out};
-    return vscan__leave(ctx, sort_segmented(ctx, &vectors, offsets, options));
+    return sort_segmented(ctx, &vectors, offsets, options);
 }
 
 /* ---- Reserve --------------------------------------------------------------------------------- */
 
-static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, int64_t n) {
+vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, int64_t n) {
+    VSCAN__ENTER(ctx);
     struct vscan__sort sort = {.n = n};
     int64_t bytes; /* of all that is needed, at most three times the vectors */
     TRY(vscan__check_a_type(ctx, "keys", keys));
@@ -158,9 +159,4 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, 
                            "address range",
                            n);
     return n == 0 ? VSCAN_OK : ctx->backend->reserve_sort(ctx, &sort);
-}
-
-vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, int64_t n) {
-    TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reserve(ctx, keys, values, n));
 }

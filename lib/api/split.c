@@ -40,19 +40,10 @@ static vscan_status run(vscan_ctx *ctx, const struct vectors *v,
     return split.n > 0 ? ctx->backend->split(ctx, &split) : vscan__count_none(ctx, split.count);
 }
 
-/* The handles become buffers; heads only of a segmented call, in only where elements are moved. */
-static vscan_status check_buffers(vscan_ctx *ctx, struct vectors *v, bool moves, bool segmented) {
-    if (moves) TRY(vscan__check_buffer(ctx, "in", &v->in));
-    TRY(vscan__check_buffer(ctx, "flags", &v->flags));
-    if (segmented) TRY(vscan__check_buffer(ctx, "heads", &v->heads));
-    return vscan__check_buffer(ctx, "out", &v->out);
-}
-
 /* ---- Split ----------------------------------------------------------------------------------- */
 
-static vscan_status split(vscan_ctx *ctx, struct vectors *v, bool segmented,
+static vscan_status split(vscan_ctx *ctx, const struct vectors *v,
                           const vscan_count_options *options) {
-    TRY(check_buffers(ctx, v, true, segmented));
     if (v->in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "in is a buffer of type bit, which cannot be split");
@@ -64,24 +55,25 @@ static vscan_status split(vscan_ctx *ctx, struct vectors *v, bool segmented,
 
 vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
                          vscan_buffer *out, const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    struct vectors v = {in, flags, NULL, out};
-    return vscan__leave(ctx, split(ctx, &v, false, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, flags, out);
+    const struct vectors v = {in, flags, NULL, out};
+    return split(ctx, &v, options);
 }
 
 vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_buffer *flags, const vscan_buffer *heads,
                                    vscan_buffer *out, const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    struct vectors v = {in, flags, heads, out};
-    return vscan__leave(ctx, split(ctx, &v, true, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, flags, heads, out);
+    const struct vectors v = {in, flags, heads, out};
+    return split(ctx, &v, options);
 }
 
 /* ---- Positions ------------------------------------------------------------------------------- */
 
-static vscan_status positions(vscan_ctx *ctx, struct vectors *v, bool segmented,
+static vscan_status positions(vscan_ctx *ctx, const struct vectors *v,
                               const vscan_count_options *options) {
-    TRY(check_buffers(ctx, v, false, segmented));
     TRY(vscan__check_numbers(ctx, "out", v->out, "hold positions that far"));
     TRY(check_flags(ctx, v, "out", v->out));
     return run(ctx, v, options);
@@ -89,15 +81,17 @@ static vscan_status positions(vscan_ctx *ctx, struct vectors *v, bool segmented,
 
 vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                                    const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    struct vectors v = {NULL, flags, NULL, out};
-    return vscan__leave(ctx, positions(ctx, &v, false, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, out);
+    const struct vectors v = {NULL, flags, NULL, out};
+    return positions(ctx, &v, options);
 }
 
 vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                              const vscan_buffer *heads, vscan_buffer *out,
                                              const vscan_count_options *options) {
-    TRY(vscan__enter(&ctx, __func__));
-    struct vectors v = {NULL, flags, heads, out};
-    return vscan__leave(ctx, positions(ctx, &v, true, options));
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, heads, out);
+    const struct vectors v = {NULL, flags, heads, out};
+    return positions(ctx, &v, options);
 }

@@ -446,7 +446,7 @@ static void carry_refused(void **state) {
     refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(back, carry));
     refused(ctx, VSCAN_ERROR_CONTEXT, "from", vscan_carry_copy(foreign, carry));
     refused(ctx, VSCAN_ERROR_NULL, "from", vscan_carry_copy(NULL, carry));
-    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_copy(carry, NULL));
+    refused(NULL, VSCAN_ERROR_NULL, "to is NULL", vscan_carry_copy(carry, NULL));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_reset(NULL, NULL));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_save(NULL, three, sizeof three));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_restore(NULL, three, sizeof three));
