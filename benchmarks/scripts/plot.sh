@@ -33,7 +33,7 @@ series() {
     program="$1 { print $2, $3 }"
     shift 3
     for file; do
-        [ ! -f "$results/$file.csv" ] || grep -v '^#' "$results/$file.csv"
+        [ ! -f "$results/$file.csv" ] || { grep '^#' "$results/$file.csv" >>"$data/notes" && grep -v '^#' "$results/$file.csv"; }
     done >"$data/rows"
     [ -s "$data/rows" ] || return 0
     for column in $(sed -n '1s/,/ /gp' "$data/rows"); do
@@ -46,6 +46,7 @@ series() {
 
 plots=0
 curves=
+: >"$data/notes"
 # add TITLE COLOUR DASH: the points of file $plots to the next plot, if there are any.
 add() {
     [ -s "$data/$plots" ] || return 0
@@ -64,25 +65,47 @@ curve() {
     add "$title" "$colour" "$dash"
 }
 
+# said PATTERN: what notes of the files of the next plot say after it, without repetitions.
+said() {
+    sed -n "s/^# $1//p" "$data/notes" | awk '!seen[$0]++ { printf "%s%s", before, $0; before = ", " }'
+}
+
+# machine: where the curves since the last plot were measured, and of which commits. on: gpu, cpu or both.
+on=gpu
+machine() {
+    [ $on = cpu ] || said 'GPU and driver ' | sed 's/, \([0-9.]*\)$/, driver \1/'
+    [ $on != both ] || printf '; '
+    [ $on = gpu ] || printf '%s, %s threads' "$(said 'processor ')" \
+        "$(sed -n 's/^# compiler .*, \([0-9]*\) threads.*/\1/p' "$data/notes" | head -n 1)"
+    for what in numpy:NumPy PyTorch:PyTorch; do
+        version=$(said "${what%%:*} " | sed 's/ on .*//')
+        [ -z "$version" ] || printf '; %s %s' "${what#*:}" "$version"
+    done
+    printf '; at %s' "$(sed -n 's/^# commit \([0-9a-f]\{7\}\).*/\1/p' "$data/notes" |
+        awk '!seen[$0]++ { printf "%s%s", before, $0; before = ", " }')"
+}
+
 # draw NAME TITLE XLABEL YLABEL SETTINGS: the curves added since the last plot.
 draw() {
     if [ -n "$curves" ]; then
         gnuplot <<END
-set terminal svg size 860,500 font 'sans-serif,13' background rgb 'white'
+set terminal svg size 860,530 font 'sans-serif,13' background rgb 'white'
 set output '$results/$1.svg'
-set title '$2'
-set xlabel '$3'
+set title "{/:Bold $2}\n{/*0.85 $(machine)}"
+set xlabel '$3' offset 0,0.6
 set ylabel '$4'
+set format y '%g'
 set grid lc rgb '#dddddd'
-set border 3 lc rgb '#444444'
+set border 15 front lc rgb '#444444'
 set tics nomirror
-set key outside right top Left reverse
+set key below center horizontal Left reverse samplen 2 width 1
 $5
 plot $curves
 END
         echo "$results/$1.svg"
     fi
     curves=
+    : >"$data/notes"
 }
 
 us=@us
@@ -170,6 +193,22 @@ for type in int float double; do
         'k' "$speed" "$by_two; set yrange [0:*]"
 done
 
+# The GPU and the CPU beside what else there is. Of the CPU and NumPy also what was measured on the same kind of
+# processor, where it was not measured here.
+on=both
+same='@mode == "stream" && @family == "scan" && @operator == "plus" && @type == "float" && @kind == "inclusive" && @n >= 1024'
+numpy=numpy
+[ -f "$results/numpy.csv" ] || numpy=../cpu_16/numpy
+if [ -f "$results/cpu.csv" ]; then
+    curve 'vscan, GPU' "$blue" 1 "$same && @n <= 268435456 && @engine == \"vscan-cuda\"" '@n' "$elements" small large
+    curve 'CUB, GPU' "$red" 2 "$same && @n <= 268435456 && @engine == \"cub\"" '@n' "$elements" small large
+    curve 'torch.cumsum, GPU' "$brown" 2 "$same && @engine == \"torch\"" '@n' "$elements" torch
+    curve 'vscan, CPU' "$green" 1 "$same && @engine == \"vscan-cpu\"" '@n' "$elements" cpu
+    curve 'NumPy, CPU' "$grey" 2 "$same && @engine == \"numpy\"" '@n' "$elements" $numpy
+    draw speed 'Running sums of floats (inclusive scan)' 'elements' "$speed" "$by_two; set logscale y 10"
+fi
+on=gpu
+
 # The vector model against serial loops; each curve is named with where it stays above 1.
 : >"$data/ratios"
 if [ -f "$results/table_2009.csv" ]; then
@@ -190,12 +229,15 @@ for engine in single:cuda:"on the GPU, each call waited for" \
         esac
         add "${text%%:*}, $from" "${text#*:}" 1
     done
+    [ ! -f "$results/table_2009.csv" ] || grep '^#' "$results/table_2009.csv" >>"$data/notes"
+    on=both
     draw "table_2009_${rest%%:*}" "vscan ${rest#*:}: times the speed of a serial loop, ints" \
         'elements' 'times as fast as the loop' "$by_two; set logscale y 10; \
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 2 lc rgb '#444444'"
 done
 
 # The CPU backend: every engine, in 10^9 elements a second, in the cache and beyond.
+on=cpu
 for type in int float double; do
     same="@type == \"$type\" && @operator == \"plus\""
     curve 'copy past the caches' "$grey" 3 "$same && @engine == \"ntcopy-cpu\"" \

@@ -178,6 +178,23 @@ if wanted batches && python3 -c 'import torch' 2>/dev/null; then
     LIBRARY="$run/../lib/libvscan.so" VSCAN_COMMIT="$commit" \
         python3 "$here/batches.py" $runs >"$results/batches.csv" || all_well=false
 fi
+# torch.cumsum and NumPy, for the plot of README.
+if wanted torch && python3 -c 'import torch' 2>/dev/null; then
+    {
+        printf '# commit %s\n# GPU and driver %s\n' "$commit" "${driver:-unknown}"
+        "$run/bench" --csv --engine serial --n 1 --runs 1 2>/dev/null | grep '^mode,'
+        python3 "$here/bench_torch.py" --runs $runs
+    } >"$results/torch.csv" || all_well=false
+fi
+if wanted numpy && python3 -c 'import numpy' 2>/dev/null; then
+    {
+        printf '# commit %s\n# processor %s\n' "$commit" "${processor:-unknown}"
+        "$run/bench" --csv --engine serial --n 1 --runs 1 2>/dev/null | grep '^mode,'
+        for log in 10 12 14 16 18 20 22 24 26 28; do
+            python3 "$here/bench_numpy.py" --type float --op plus --n $((1 << log)) --cache cold --runs 5
+        done | awk '!/^#/ || !seen[$0]++'
+    } >"$results/numpy.csv" || all_well=false
+fi
 # The table of the report of 2009: means of ten calls, as there; fewer where they take more than
 # 50 ms. Of calls that are waited for, the median of nine such means.
 model="--family scan,segmented,permute,map,copy,split,sort --type int --flags int --segment random:2"
