@@ -35,5 +35,5 @@ set -x
 say "compile a program:"
 echo "export PKG_CONFIG_PATH=$PKG_CONFIG_PATH"
 echo "$CC program.c \$(pkg-config --cflags --libs libvscan) -Wl,-rpath,$libdir"
-say "the manual:   $stage/include/vscan.h; the first program: README.md, \"Example\""
+say "the manual:   $stage/include/vscan.h; a first program: README.md"
 say "tests:        sh tests/run_tests.sh --quick (two minutes on two processors; without --quick over half an hour)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # README's first command where nothing has been built yet: in a new clone of SOURCE; what it prints to go on with; and
-# README's commands to build and install, as they are printed. Without CUDA, to be quick.
+# the commands of CONTRIBUTING.md to build and install, as they are printed. Without CUDA, to be quick.
 #
 #     quickstart.sh SOURCE WORK
 #
@@ -39,7 +39,7 @@ sh -eux commands
 printf '#!/bin/sh\n[ "$1" = apt ]\n' >bin/sudo # all that it would install is here
 chmod +x bin/sudo
 rm a.out
-sh tests/packages/block.sh README.md 'cmake --install build/release --prefix' >commands
+sh tests/packages/block.sh CONTRIBUTING.md 'cmake --install build/release --prefix' >commands
 PATH=$work/bin:$PATH LDFLAGS=$work/padding.o sh -eux commands
 ./a.out | diff -u expected -
 

@@ -2,7 +2,7 @@
 """Rounding errors of prefix sums of floats: libvscan, CUB, a serial loop, NumPy's pairwise sum.
 
     LIBRARY=libvscan.so errors.py [LOG2_N ...]     measures, CSV to standard output
-    errors.py --readme CSV README                  writes README's table from the CSV
+    errors.py --page CSV PAGE                      writes the table of cmake/manual/order_of_addition.md from the CSV
 
 Scans: the largest relative error of a prefix from the 1000th on; totals: the relative error of the
 last one. Exact sums are NumPy's in long double. CUB's scan is called through CuPy and left out where
@@ -85,7 +85,7 @@ def measure(logs):
             print(f"{kind},{log},pairwise,,{float(abs(np.sum(x) - exact) / exact):.3g}", flush=True)
 
 
-def readme(csv, path):
+def page(csv, path):
     with open(csv, encoding="utf-8") as file:
         lines = file.read().splitlines()
     commit, machine = (line[2:] for line in lines[:2])
@@ -108,7 +108,7 @@ def readme(csv, path):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--readme"]:
-        readme(*sys.argv[2:])
+    if sys.argv[1:2] == ["--page"]:
+        page(*sys.argv[2:])
     else:
         measure([int(log) for log in sys.argv[1:]] or range(20, 29, 2))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes the tables of results in README.md, between its two marker lines, from the CSV files of
+# Writes the tables of results in benchmarks/results/README.md, between its two marker lines, from the CSV files of
 # run_h200.sh alone:
 #
 #     sh benchmarks/scripts/readme_table.sh [RESULTS [README]]
@@ -8,7 +8,7 @@ set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 results=${1:-${here%/*}/results/h100}
-readme=${2:-$here/../../README.md}
+readme=${2:-${here%/*}/results/README.md}
 begin='<!-- results: begin -->'
 end='<!-- results: end -->'
 for marker in "$begin" "$end"; do

@@ -6,7 +6,7 @@
 #     sh benchmarks/scripts/table_2009.sh [--markdown | --ratios] [RESULTS]
 #
 # Prints milliseconds a call at every length, and how many times the serial loop's speed that is.
-# --markdown: from how many elements on each primitive is faster than its loop, for README.md;
+# --markdown: from how many elements on each primitive is faster than its loop, for the page of results;
 # --ratios: lines "ENGINE FAMILY N RATIO CROSSOVER", for plot.sh.
 set -eu
 

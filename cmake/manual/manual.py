@@ -227,9 +227,9 @@ class Pages:
         body = [f"<h1>{'libvscan' if main else header.name}</h1>",
                 f'<p class="summary">{self.inline(header.title[0].upper() + header.title[1:])}.</p>']
         if main:
-            coming = '<a href="#coming-from">Coming from</a> · ' if self.manual.guides else ""
+            pages = '<a href="#pages">Pages: coming from, order of addition</a> · ' if self.manual.guides else ""
             body.append('<p><a href="#functions">Functions</a> · <a href="vscan-mpi.html">Many machines</a> · '
-                        f'{coming}<a href="#how-it-works">How it works</a></p>')
+                        f'{pages}<a href="#how-it-works">How it works</a></p>')
         body.append('<h2 id="functions">Functions and types</h2>')
         for section in header.sections:
             page = self.manual.section_page(header, section)
@@ -237,7 +237,7 @@ class Pages:
             items = [item for item in section.items if item.kind in KINDS or item.names]
             body.append(self.list_of(items))
         if main and self.manual.guides:
-            body.append('<h2 id="coming-from">Coming from</h2><ul>')
+            body.append('<h2 id="pages">Pages</h2><ul>')
             for name in self.manual.guides:
                 title = re.match(r"# (.*)", re.sub(r"^<!--.*-->\n", "", read(here, f"{name}.md")))[1]
                 body.append(f'<li><a href="{name.replace("_", "-")}.html">{title}</a></li>')
@@ -250,7 +250,7 @@ class Pages:
         source = read(here, f"{name}.md")
         body = markdown.to_html(source, lambda text: f"<code>{self.code(text)}</code>", self.program)
         title = re.search(r"^# (.*)", source, re.M)[1]
-        self.write(self.here, title, [("Coming from", "index.html#coming-from")], body)
+        self.write(self.here, title, [("Pages", "index.html#pages")], body)
 
     def all(self):
         shutil.copy(os.path.join(here, "style.css"), self.folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of Markdown as the pages of this folder use: headings, paragraphs, lists, tables, programs between lines
+"""As much of Markdown as the pages of this folder use: headings, paragraphs, lists, steps, tables, programs between lines
 of ```, and in lines `code`, **bold**, [links](to)."""
 import html
 import re
@@ -14,12 +14,19 @@ def inline(text, code):
             continue
         part = html.escape(part, quote=False)
         part = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", part)
-        parts[k] = re.sub(r"\[([^]]+)\]\(([^)]+)\)", lambda link: f'<a href="{page(link[2])}">{link[1]}</a>', part)
+        parts[k] = re.sub(r"\[([^]]+)\]\(([^)]+)\)", link, part)
     return "".join(parts)
 
 
+def link(match):
+    """To the page of another file of this folder; what lies elsewhere in the sources has none, and is only named."""
+    text, to = match.groups()
+    if to.startswith("../"):
+        return f"{text} ({to.lstrip('./')})" if text != to.lstrip("./") else text
+    return f'<a href="{page(to)}">{text}</a>'
+
+
 def page(link):
-    """The page of another file of this folder."""
     return link[:-3].replace("_", "-") + ".html" if link.endswith(".md") else link
 
 
@@ -39,11 +46,11 @@ def blocks(source):
                 inside.append(line)
             continue
         kind = ("code" if line.startswith("```") else "heading" if line.startswith("#") else
-                "table" if line.startswith("|") else "list" if line.startswith("- ") else
+                "table" if line.startswith("|") else "list" if line.startswith("- ") else "steps" if re.match(r"\d+\. ", line) else
                 "text" if line.strip() and not line.startswith("<!--") else "")
         if kind == "code":
             inside = []
-        elif kind == "text" and found and found[-1][0] in ("text", "list") and found[-1][1]:
+        elif kind == "text" and found and found[-1][0] in ("text", "list", "steps") and found[-1][1]:
             found[-1][1][-1] += " " + line.strip()
         elif kind == "":
             found.append(("", []))
@@ -70,6 +77,8 @@ def to_html(source, code, program):
             out.append(program("\n".join(lines).rstrip()))
         elif kind == "list":
             out.append("<ul>" + "".join(f"<li>{inline(line[2:], code)}</li>" for line in lines) + "</ul>")
+        elif kind == "steps":
+            out.append("<ol>" + "".join(f"<li>{inline(line.partition(' ')[2], code)}</li>" for line in lines) + "</ol>")
         elif kind == "text":
             out.append(f"<p>{inline(lines[0], code)}</p>")
         else:

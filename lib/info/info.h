@@ -25,7 +25,7 @@ bool info_time(int64_t n);
 
 /* ---- reference.c ----------------------------------------------------------------------------- */
 
-/* A scan, by a serial loop; float and double plus in the order of addition that README describes. */
+/* A scan, by a serial loop; float and double plus in the order of addition (cmake/manual). */
 struct info_scan {
     vscan_op op;
     vscan_type type;

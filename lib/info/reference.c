@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is expected: serial loops, as README and vscan.h have it, and no line of the library's. */
+/* What is expected: serial loops, as the manual has it, and no line of the library's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ SERIAL(int64_t)
 SERIAL(float)
 SERIAL(double)
 
-/* README, "The order of addition": X0 by the network in blocks of 32; then level by level what precedes an
+/* cmake/manual/order_of_addition.md: X0 by the network in blocks of 32; then level by level what precedes an
    element's block in the next larger one, where it is of the same segment. */
 #define ORDERED(T, LEVEL_2)                                                                        \
     static void ordered_##T(const T *in, const int64_t *first, int64_t n, T *out) {                \

@@ -106,7 +106,7 @@ later_library)
     mkdir include later
     cp "$source/tests/golden/vscan_1_0.h" include/vscan.h
     cp -R "$source/CMakeLists.txt" "$source/cmake" "$source/include" "$source/lib" "$source/kernels" \
-        "$source/LICENSE" "$source/README.md" "$source/libvscan.pc.in" later
+        "$source/LICENSE" "$source"/*.md "$source/libvscan.pc.in" later
     sed -i 's/^} vscan_[a-z_]*options;/    int64_t later;\n&/' later/include/vscan.h
     grown=$(grep -c '    int64_t later;' later/include/vscan.h)
     [ "$grown" = "$(grep -c 'int64_t size;' "$source/include/vscan.h")" ] ||
@@ -379,6 +379,25 @@ tests_installed)
     ldd build/run/test_reduce | grep -F "$prefix/" || fail "not the installed library"
     (cd build && ctest --output-on-failure -R '^(test_reduce|program.squares)\.cpu$' | tee got)
     grep -q '0 tests failed out of 2' build/got || fail "tests failed"
+    ;;
+
+links)
+    # No link leads nowhere: in what is installed, and in the sources.
+    links_of() { sed 's/](/\n](/g' "$1" | sed -n 's/^](\([^)#:]*\)[#)].*/\1/p' | sort -u; }
+    {
+        find "$prefix/share/doc" -name '*.md'
+        find "$source" -path "$source/build*" -prune -o -name '*.md' -print
+    } >pages
+    grep -q libvscan-dev/README.md pages && grep -q libvscan/examples/README.md pages || fail "no README.md is installed"
+    while read -r page; do
+        for link in $(links_of "$page"); do
+            # without a Python there is no manual
+            case $link in *html/*) [ -d "$prefix/share/doc/libvscan/html" ] || continue ;; esac
+            [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+        done
+    done <pages >dead
+    cat dead
+    [ ! -s dead ] || fail "links that lead nowhere"
     ;;
 
 readme_example)

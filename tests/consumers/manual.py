@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What include/vscan.h and README, "The order of addition", say that results are, in NumPy.
+"""What include/vscan.h and cmake/manual/order_of_addition.md say that results are, in NumPy.
 
 A second reading of the manual: it shares nothing with the library, nor with tests/unit/reference.c.
 Vectors are arrays; an initial value is None or a scalar; segments are given by their offsets.

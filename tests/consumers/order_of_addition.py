@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README, "The order of addition", in NumPy, and the library compared with it, to the bit.
+"""cmake/manual/order_of_addition.md in NumPy, and the library compared with it, to the bit.
 
     LIBRARY=libvscan.so [VSCAN_BACKEND=cpu|cuda] order_of_addition.py SECONDS [LONGEST [SEED]]
 

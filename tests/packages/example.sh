@@ -6,6 +6,6 @@
 #     example.sh SOURCE FOLDER
 set -eu
 awk '/^```c$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$1/README.md" >"$2/example.c"
-[ "$(wc -l <"$2/example.c")" -ge 10 ] || { echo "no example in README.md" >&2 && exit 1; }
+[ "$(wc -l <"$2/example.c")" -ge 8 ] || { echo "no example in README.md" >&2 && exit 1; }
 awk '/^```c$/ { seen = 1 } seen && /^```text$/ { inside = 1; next }
      /^```$/ { if (inside) exit } inside' "$1/README.md" >"$2/expected"

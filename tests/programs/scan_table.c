@@ -233,7 +233,7 @@ static int64_t size_of(vscan_type type) {
  * A bound on |out - s| / S. If no element of a sum goes through more than d additions, each of
  * which rounds by at most a factor 1 + u, the error is at most g S with g = d u / (1 - d u)
  * (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). In the fixed order of
- * addition (README) an element goes through at most 5 additions in its block of level 0, one for each
+ * addition (cmake/manual) an element goes through at most 5 additions in its block of level 0, one for each
  * later one of the 32 blocks of level 0 in its block of level 1, likewise for the 16 or 8 in level 2,
  * the tiles in level 3, and the blocks of level 3; and one for each of R1 to R4 that is added where
  * the result is. Two more stand for the rounding of s and S here.

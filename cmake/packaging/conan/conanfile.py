@@ -29,7 +29,7 @@ class Libvscan(ConanFile):
                                 for part in ("MAJOR", "MINOR", "PATCH"))
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "*.in", "cmake/*", "include/*",
+        for pattern in ("CMakeLists.txt", "LICENSE", "*.md", "*.in", "cmake/*", "include/*",
                         "kernels/*", "lib/*", "tests/programs/*"):
             copy(self, pattern, self._root, self.export_sources_folder, excludes=("build/*", "*/build/*", ".git/*"))
 
