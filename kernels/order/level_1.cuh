@@ -111,7 +111,7 @@ struct before_group {
     /* The result before its first element. */
     __device__ __forceinline__ U base() const { return tile.sum(Pair::combine(r2, r1)); }
     /* The result of an element with X0 = x; cut: its segment begins in the group. */
-    __device__ __forceinline__ U result(U x, bool cut, bool = false) const {
+    __device__ __forceinline__ U result(U x, bool cut) const {
         const U sum = tile.sum(Pair::combine(r2, Pair::combine(r1, x)));
         return cut ? Pair::combine(initial, x) : sum;
     }

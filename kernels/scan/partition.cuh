@@ -46,7 +46,6 @@ struct partition_shape {
     static constexpr int group_lanes = VSCAN__GROUP / lane_items;
     static constexpr int load_groups = 32 / group_lanes;
     static constexpr int groups = items / VSCAN__GROUP;
-    static constexpr int scan_groups = groups / 32; /* of a lane, when a warp scans the groups */
     static_assert(items * VSCAN__PARTITIONS_A_TILE ==
                       (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT),
                   "partitions make up tiles");

@@ -9,7 +9,7 @@
  * it a few elements have the sums of all that came before, and the others are nothing: R2 at the
  * begin of the tile, R1 at the begin of the block of level 1, then the elements of the unfinished
  * group. So what follows is added in the order in which the whole vector would be. For pairs that
- * any order suits every place is the begin of a tile, and only P goes on; without segments the
+ * any order suits every place is the begin of a tile, and only R4 goes on; without segments the
  * other kernels do that, see launch_carried_total.
  *
  * Where the carry is is known on the device alone: a captured call goes on from another place each
@@ -26,11 +26,8 @@
 #ifndef VSCAN_SCAN_CARRIED_CARRIED_CUH
 #define VSCAN_SCAN_CARRIED_CARRIED_CUH
 
-#include <type_traits>
-
 #include "scan/carried/vector.cuh"
-#include "scan/portable/any_order.cuh"
-#include "scan/portable/in_order.cuh"
+#include "scan/portable/before.cuh"
 #include "scan/carried/small.cuh"
 #include "scan/tuning.cuh"
 
@@ -50,9 +47,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     using U = typename Pair::U;
     using shape = partition_shape<Pair>;
     constexpr int V = shape::lane_items;
-    using before_t =
-        std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
-                           portable_before_in_order<Pair, Segmented, before_carried_tile<Pair>>>;
+    using before_t = portable_before<Pair, Segmented, before_carried_tile<Pair>>;
     __shared__ typename before_t::shared_t shared;
     __shared__ ticket shared_ticket;
     __shared__ carry_before<T> old;
@@ -94,15 +89,11 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         segments.so_far = c.resumed ? segments_so_far : segments.resumed;
     }
     before_t before(initial);
-    if constexpr (Pair::in_any_order) {
-        if (position > 0) before.before.p = Pair::in(element_of<T>(from.r4), a.transform);
-        before.before.heads = segments.so_far;
-    } else {
-        if (position > 0)
-            before.before = {{element_of<T>(from.r3), element_of<T>(from.r4)},
-                             position / nested<T>::tile};
-        before.heads = segments.so_far;
-    }
+    if (position > 0)
+        before.before = {{Pair::in(element_of<T>(from.r3), a.transform),
+                          Pair::in(element_of<T>(from.r4), a.transform)},
+                         position / nested<T>::tile};
+    before.heads = segments.so_far;
 
     /* the open segment has ended before the call: its total is known */
     if (counting && scan.totals != nullptr && segments.first && segments.resumed &&
@@ -192,11 +183,6 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                         unfinished[(i + j) % VSCAN__GROUP] =
                             later || heads[r] >> j >> 1 ? Pair::identity : x[r][j];
             }
-            if (Segmented && Pair::in_any_order && has_initial) {
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
-            }
             sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
             const int group =
                 (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
@@ -234,13 +220,12 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                 (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
             const int first = lane & ~(shape::group_lanes - 1);
             const bool lane_head = Segmented && lanes_between(any[r], first, lane);
-            const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
             const auto of_group = before.of_group(shared, group, counting);
             U y[V];
 #pragma unroll
             for (int j = 0; j < V; ++j) {
                 const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
-                y[j] = of_group.result(x[r][j], cut, j == V - 1 && group_end);
+                y[j] = of_group.result(x[r][j], cut);
             }
             if (last_partition && i + V >= here.to && i < here.to) {
 #pragma unroll
@@ -404,9 +389,7 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         if (error != cudaSuccess) return error;
     }
     const bool large = large_carried_fits<Pair>(launch, scan);
-    const int64_t aggregates = large                ? 1
-                               : Pair::in_any_order ? VSCAN__PARTITIONS_A_TILE
-                                                    : nested<T>::blocks; /* of a tile */
+    const int64_t aggregates = large ? 1 : nested<T>::blocks; /* of a tile */
     const int64_t words = aggregates * words_each<typename Pair::U>;
     const int64_t room = launch->words / words - 1; /* the carry's tile may be one more */
     const int64_t items = tile * (room < launch->scan_tiles ? room : launch->scan_tiles);

@@ -145,7 +145,7 @@ static __device__ __forceinline__ void leave_carry(const Role &role, int k, int6
     shared.groups_ready.wait(k);
     T r1 = Pair::identity, r2 = shared.r2[stage][b];
     if (end % VSCAN__LEVEL_1 != 0)
-        r1 = shared.prefixes[stage][shape::index_of_group(end / VSCAN__GROUP)];
+        r1 = shared.r1[stage][shape::index_of_group(end / VSCAN__GROUP)];
     else
         r2 = Pair::combine(r2, shared.sums[stage][b]);
     if (end == shape::items) {

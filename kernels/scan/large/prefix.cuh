@@ -71,7 +71,6 @@ look_back_tiles(typename Pair::U r3, typename Pair::U r4, const lookback_memory 
         };
 #pragma unroll
         for (int k = 0; k < per_lane; ++k) ask(k);
-        U sum = Pair::identity;
 #pragma unroll
         for (int k = 0; k < per_lane; ++k) {
             if (from + 32 * k >= to) break;
@@ -82,27 +81,13 @@ look_back_tiles(typename Pair::U r3, typename Pair::U r4, const lookback_memory 
                 const unsigned cut = __ballot_sync(warp_mask, heads[k] != 0);
                 if (cut) {
                     if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
-                    /* in any order, elements at heads contain the initial value already */
-                    sum = r4 = Pair::identity;
-                    if constexpr (!Pair::in_any_order) {
-                        r3 = Pair::identity;
-                        r4 = initial;
-                    }
+                    r3 = Pair::identity;
+                    r4 = initial;
                 }
             }
-            if constexpr (Pair::in_any_order) {
-                sum = Pair::combine(sum, a[k]);
-            } else {
-                const int64_t left = to - from - 32 * k;
-                pass_tiles<Pair>(r3, r4, a[k], (uint32_t)(from - row) + 32 * k,
-                                 left < 32 ? (int)left : 32, aggregates, lane);
-            }
-        }
-        if constexpr (Pair::in_any_order) {
-#pragma unroll
-            for (int d = 16; d > 0; d /= 2)
-                sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
-            r4 = Pair::combine(r4, sum);
+            const int64_t left = to - from - 32 * k;
+            pass_tiles<Pair>(r3, r4, a[k], (uint32_t)(from - row) + 32 * k,
+                             left < 32 ? (int)left : 32, aggregates, lane);
         }
         from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
         if (Segmented) {
@@ -155,8 +140,8 @@ struct prefix_warp : large_role<Pair, Segmented> {
             r3 = p.r3, r4 = p.r4;
             prefix_ready = tile;
             if (lane == 0) {
-                shared.p[stage_of(k)] = r4;
-                if (!Pair::in_any_order) shared.r3[stage_of(k)] = r3;
+                shared.r3[stage_of(k)] = r3;
+                shared.r4[stage_of(k)] = r4;
                 shared.heads_before[stage_of(k)] = heads_before;
                 shared.prefix_ready.arrive(k);
             }

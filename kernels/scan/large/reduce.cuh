@@ -3,17 +3,11 @@
  * The reduction warps of scan/large/large.cuh. A tile has 16 parts of 32 lines; a reduction warp sums the
  * groups of two of them.
  *
- * Nested order (lib/core/order.h): the sums go to shared memory. When all are there, reduction warp
- * 0 alone goes on. Lane b adds the 32 sums of block b of level 1 from left to right, and leaves R1
+ * The sums go to shared memory. When all are there, reduction warp 0 alone goes on. Lane b adds the 32 sums of block b of level 1 from left to right, and leaves R1
  * of each group in the place of its sum. Serial additions in one lane take about as long as a
  * network of shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before
- * block b, which is R2; one more lane adds all, the tile's aggregate.
- *
- * Where any order is allowed, the group sums of a part are scanned by shuffles, the sums of the
- * parts go through shared memory, and each warp adds what precedes its parts.
- *
- * In both cases reduction warp 0 publishes the aggregate. All reduction warps arrive at
- * groups_ready: each has written which of its groups have heads.
+ * block b, which is R2; one more lane adds all, the tile's aggregate, and publishes it. All
+ * reduction warps arrive at groups_ready: each has written which of its groups have heads.
  */
 #ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
 #define VSCAN_SCAN_LARGE_REDUCE_CUH
@@ -65,8 +59,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 
     /*
      * The sum of a lane's group, in both lanes of a group of two. Segmented: from the group's last
-     * head on; where any order is allowed, the element at the head is combined with the initial
-     * value. Scanning backward does not change the balanced tree; only left and right are
+     * head on. Scanning backward does not change the balanced tree; only left and right are
      * exchanged.
      */
     __device__ U sum_group(int slot, int stage, int part) const {
@@ -77,16 +70,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
             const uint32_t heads = group_heads(stage, line / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
             const int shift = line % shape::group_lanes * R;
-            uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift, head = last >> shift;
-            if (a.scan.backward) { /* in memory order */
-                present = __brev(present) >> (32 - R);
-                head = __brev(head) >> (32 - R);
-            }
-            if (Pair::in_any_order && a.scan.has_initial) {
-#pragma unroll
-                for (int j = 0; j < R; ++j)
-                    if (head & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
-            }
+            uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift;
+            if (a.scan.backward) present = __brev(present) >> (32 - R); /* in memory order */
             if (a.scan.backward)
                 sum = sum_present<true>(x, present);
             else
@@ -103,16 +88,13 @@ struct reduce_warps : large_role<Pair, Segmented> {
     __device__ void sum(int warp) const {
         for (int k = 0;; ++k) {
             if (tile_of(k) >= tiles()) return;
-            if constexpr (Pair::in_any_order)
-                sum_tile_in_any_order(warp, k);
-            else
-                sum_tile(warp, k);
+            sum_tile(warp, k);
             shared.groups_ready.arrive(k);
         }
     }
 
-    /* Writes down what is known of the heads in a part. Returns the groups that have one. */
-    __device__ uint32_t note_heads(int stage, int part, int lane) const {
+    /* Writes down what is known of the heads in a part. */
+    __device__ void note_heads(int stage, int part, int lane) const {
         const int group = part * shape::part_groups + lane;
         const uint32_t heads = lane < shape::part_groups ? group_heads(stage, group) : 0;
         const uint32_t any = __ballot_sync(warp_mask, heads != 0);
@@ -121,12 +103,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             shared.part_heads[stage][part] = any;
             shared.part_count[stage][part] = count;
         }
-        if (Pair::in_any_order && lane + 1 == __ffs((int)any))
-            shared.part_first[stage][part] = group * shape::group_items + __ffs((int)heads) - 1;
-        return any;
     }
-
-    /* ---- The nested order -------------------------------------------------------------------- */
 
     /* For the sum of a group of a call's first tile that precedes the carry's group: see
        scan/carried/large.cuh. */
@@ -158,7 +135,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             if constexpr (shape::resumed)
                 if (shared.taken.known(k) == 0) stand_in(line / shape::group_lanes, sum);
             if (line % shape::group_lanes == 0)
-                shared.prefixes[stage][shape::index_of_group(line / shape::group_lanes)] = sum;
+                shared.r1[stage][shape::index_of_group(line / shape::group_lanes)] = sum;
         }
         sync_reduction_warps();
         if (again(warp) == 0) finish_tile(stage, shared.taken.known(k));
@@ -169,7 +146,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
     __device__ __forceinline__ U add_groups(int stage, int block, uint32_t heads) const {
         constexpr int V = 16 / (int)sizeof(U), vectors = shape::block_groups / V;
         constexpr int batch = 8; /* as many vectors as there are registers for */
-        char *const sums = (char *)shared.prefixes[stage];
+        char *const sums = (char *)shared.r1[stage];
         const int from = made_here(shape::index_of_group(block * shape::block_groups) *
                                    (int)sizeof(U)); /* of the first vector, in bytes */
         U r1 = Pair::identity;
@@ -237,125 +214,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         }
         if (lane < blocks) shared.r2[stage][lane] = r2;
         if (Segmented && lane == (any ? __ffs((int)any) - 1 : 0))
-            shared.first_head[stage] =
-                any ? (lane * shape::block_groups + __ffs((int)heads) - 1) * shape::group_items
-                    : shape::items;
-    }
-
-    /* ---- Any order --------------------------------------------------------------------------- */
-
-    __device__ __forceinline__ void sum_tile_in_any_order(int warp, int k) const {
-        const int slot = slot_of(k), stage = stage_of(k);
-        const int lane = again(common::lane), reduction_warp = again(warp);
-        U inside[shape::sums]; /* prefix of the lane's group in its part */
-        uint32_t open[shape::sums];
-        if (Segmented) shared.heads_ready.wait(k);
-#pragma unroll
-        for (int s = 0; s < shape::sums; ++s)
-            open[s] =
-                Segmented ? open_levels(stage, s * shape::reduction_warps + reduction_warp) : lane;
-#pragma unroll unrolled
-        for (int s = 0; s < shape::sums; ++s) {
-            const int part = s * shape::reduction_warps + again(warp),
-                      q = part / shape::quarter_parts;
-            wait_loaded(k, q);
-            const U sum = sum_group(slot, stage, part);
-            hand_back(k, q);
-            /* registers cannot be indexed at run time */
-#pragma unroll
-            for (int t = 0; t < shape::sums; ++t)
-                if (t == s) inside[t] = sum;
-        }
-        /* from sums of a part's groups to prefixes in the part: the Sklansky network */
-#pragma unroll
-        for (int half = 1; half < shape::part_groups; half *= 2)
-#pragma unroll
-            for (int s = 0; s < shape::sums; ++s) {
-                const U left = __shfl_sync(warp_mask, inside[s], (lane & ~(half - 1)) - 1);
-                combine_where<Pair>(open[s] & half, left, inside[s]);
-            }
-#pragma unroll
-        for (int s = 0; s < shape::sums; ++s)
-            if (lane == shape::part_groups - 1)
-                shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
-        sync_reduction_warps();
-        finish_sums(again(warp), stage, shared.taken.known(k), inside);
-    }
-
-    /*
-     * Returns the levels of the network over the part's groups, each as half of its block, at which
-     * something is combined with the lane's group: the group is in the right half, in which no
-     * segment begins up to the group.
-     */
-    __device__ uint32_t open_levels(int stage, int part) const {
-        const int lane = again(common::lane);
-        const uint32_t any = note_heads(stage, part, lane);
-        /* the last lane up to this one that has a head: it must precede the right half */
-        const uint32_t upto = any & ((2u << lane) - 1);
-        const int since = upto ? 31 - __clz(upto) : -1;
-        uint32_t open = 0;
-#pragma unroll
-        for (int half = 1; half < shape::part_groups; half *= 2)
-            if (since < (lane & ~(half - 1))) open |= half;
-        return open & lane;
-    }
-
-    /* The bits from .. to - 1. */
-    static __device__ uint32_t bits(int from, int to) {
-        return (1u << to) - (1u << from);
-    }
-
-    /* When all parts have been summed: publishes the tile's aggregate, and writes the prefixes
-       in the tile. */
-    __device__ void finish_sums(int reduction_warp, int stage, int64_t tile,
-                                const U (&inside)[shape::sums]) const {
-        const int lane = again(common::lane);
-        uint32_t any = 0, count = 0; /* bit p: a head in part p; the number of heads */
-        if (Segmented) {
-            const uint32_t mine = lane < shape::parts ? shared.part_count[stage][lane] : 0;
-            any = __ballot_sync(warp_mask, mine != 0);
-            if (reduction_warp == 0) count = __reduce_add_sync(warp_mask, mine);
-        }
-        /* the levels of the tree above the parts: lane p has the block of 2^level parts that
-           contains p */
-        U block[shape::levels + 1] = {shared.sums[stage][lane % shape::parts]};
-#pragma unroll
-        for (int level = 0; level < shape::levels; ++level) {
-            const int half = 1 << level;
-            const U other = __shfl_xor_sync(warp_mask, block[level], half);
-            block[level + 1] = Pair::combine(block[level], other);
-            if (Segmented) {
-                const int right = (lane % shape::parts | half) & ~(half - 1);
-                if (any & bits(right, right + half))
-                    block[level + 1] = lane & half ? block[level] : other;
-            }
-        }
-        if (reduction_warp == 0) {
-            if (carry()) __threadfence();
-            if (lane == 0) {
-                jitter(a.lookback, shared.epoch, tile, jitter_publish);
-                publish<U>(a.lookback, shared.epoch, tile, block[shape::levels], count);
-                shared.prefixes[stage][0] = Pair::identity;
-                if (Segmented)
-                    shared.first_head[stage] =
-                        any ? shared.part_first[stage][__ffs((int)any) - 1] : shape::items;
-            }
-        }
-#pragma unroll
-        for (int s = 0; s < shape::sums; ++s) {
-            const int part = s * shape::reduction_warps + reduction_warp;
-            const bool open = !Segmented || !(shared.part_heads[stage][part] & ((2u << lane) - 1));
-            U prefix = inside[s];
-#pragma unroll
-            for (int level = 0; level < shape::levels; ++level) {
-                const int half = 1 << level, right = part & ~(half - 1);
-                const U left = __shfl_sync(warp_mask, block[level], right - 1);
-                const bool take = (part & half) && open && !(any & bits(right, part));
-                combine_where<Pair>(take, left, prefix);
-            }
-            if (lane < shape::part_groups)
-                shared.prefixes[stage][part * shape::part_groups + lane + 1] = prefix;
-        }
+            shared.first_group[stage] =
+                any ? lane * shape::block_groups + __ffs((int)heads) - 1 : nested<T>::tile_groups;
     }
 };
 

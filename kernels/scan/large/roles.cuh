@@ -150,9 +150,7 @@ struct large_role {
 
     /* Bit i: a segment begins at element i of the group. */
     __device__ uint32_t group_heads(int stage, int group) const {
-        constexpr int G = shape::group_items;
-        const uint32_t heads = shared.heads[stage][group * G / 32];
-        return G == 32 ? heads : heads >> (group * G % 32) & ((1u << G % 32) - 1);
+        return shared.heads[stage][group];
     }
 
     /* read_line, of the slots of tiles that are loaded. */

@@ -32,7 +32,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         const int line = part * 32 + lane, q = part / shape::quarter_parts;
         const int group = line / shape::group_lanes, at_line = in_memory(line, shape::lines);
         const bool right = two_lane_groups && (lane & 1); /* of its group */
-        const bool reversed = !Pair::in_any_order && a.scan.backward;
+        const bool backward = a.scan.backward;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
@@ -46,20 +46,12 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 heads >>= right ? 16 : 0;
             }
 
-            /* in memory order where any order of combining is allowed, else in scan order */
-            U x[R];
+            U x[R]; /* in scan order */
             wait_loaded(k, q);
-            this->read(x, slot, at_line, reversed);
+            this->read(x, slot, at_line, backward);
             hand_back(k, q);
-            if (Segmented && Pair::in_any_order && a.scan.backward)
-                heads = __brev(heads) >> (32 - R);
-            if (Segmented && Pair::in_any_order && a.scan.has_initial) {
-#pragma unroll
-                for (int j = 0; j < R; ++j)
-                    if (heads & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
-            }
-            uint32_t begun = 0; /* bit j: a segment begins in the group up to x[j] */
-            if (!Pair::in_any_order) begun = network_spreading_heads<Pair, Segmented>(x, heads);
+            /* bit j: a segment begins in the group up to x[j] */
+            uint32_t begun = network_spreading_heads<Pair, Segmented>(x, heads);
             if (two_lane_groups) {
                 const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 const uint32_t absent = right ? begun : ~0u;
@@ -68,21 +60,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 if (closed) begun = ~0u;
             }
 
-            U first; /* exclusive: the lane's first result */
-            if constexpr (Pair::in_any_order) {
-                shared.groups_ready.wait(k);
-                const U e = shared.prefixes[stage][group];
-                const bool reached =
-                    !Segmented || group * shape::group_items <= shared.first_head[stage];
-                shared.prefix_ready.wait(k);
-                first = Pair::combine(reached ? shared.p[stage] : Pair::identity, e);
-                if (a.scan.backward)
-                    scan_from<true>(x, first, heads);
-                else
-                    scan_from<false>(x, first, heads);
-            } else {
-                first = add_levels(x, k, group, begun);
-            }
+            U first = add_levels(x, k, group, begun); /* exclusive: the lane's first result */
             if (two_lane_groups) {
                 const U before = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 if (right) first = before;
@@ -108,12 +86,9 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                         if (begins()) first = visible;
                     }
                     heads = opaque(heads);
-                    if (Pair::in_any_order && a.scan.backward)
-                        make_exclusive<true>(x, first, visible, heads);
-                    else
-                        make_exclusive<false>(x, first, visible, heads);
+                    make_exclusive(x, first, visible, heads);
                 }
-                if (reversed) reverse_line(x);
+                if (backward) reverse_line(x);
                 write(x, at_line);
                 if (!more) break;
                 __syncwarp();
@@ -128,7 +103,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
                     x[j] = Pair::in(
-                        *swizzled(shared.staged, (reversed ? in_memory(line * R + j, shape::items)
+                        *swizzled(shared.staged, (backward ? in_memory(line * R + j, shape::items)
                                                            : at_line * R + j) +
                                                      out_shift()),
                         a.transform);
@@ -139,7 +114,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     }
 
     /*
-     * The nested order: X0 becomes X4. A lane has the same R1 to R4 for all elements before the
+     * X0 becomes X4. A lane has the same R1 to R4 for all elements before the
      * first head in its group; after it there is only the initial value. Returns X4 at the end of
      * the group before: X0 is nothing there.
      *   begun  bit j: a segment begins in the group up to x[j]
@@ -160,7 +135,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             U inner, outer;
             if (above == 0) {
                 shared.groups_ready.wait(k);
-                inner = shared.prefixes[stage][shape::index_of_group(group)];
+                inner = shared.r1[stage][shape::index_of_group(group)];
                 outer = shared.r2[stage][block];
                 /* only before the first head of the block */
                 const uint32_t before = (1u << group % shape::block_groups) - 1;
@@ -168,9 +143,9 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             } else {
                 shared.prefix_ready.wait(k);
                 inner = shared.r3[stage];
-                outer = shared.p[stage];
+                outer = shared.r4[stage];
                 /* only before the first head of the tile */
-                if (Segmented && group * shape::group_items > shared.first_head[stage]) {
+                if (Segmented && group > shared.first_group[stage]) {
                     inner = Pair::identity;
                     outer = shared.initial;
                 }
@@ -184,28 +159,12 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         return first;
     }
 
-    /* x[j] becomes the result of all up to it. before: the result before the line; heads are in
-       the order of x. */
-    template <bool Backward>
-    static __device__ __forceinline__ void scan_from(U (&x)[R], U before, uint32_t heads) {
-#pragma unroll
-        for (int i = 0; i < R; ++i) {
-            const int j = Backward ? R - 1 - i : i;
-            combine_where<Pair>(!Segmented || !(heads & 1u << j), before, x[j]);
-            before = x[j];
-        }
-    }
-
     /* Inclusive results become exclusive ones. */
-    template <bool Backward>
     static __device__ __forceinline__ void make_exclusive(U (&x)[R], U first, U visible,
                                                           uint32_t heads) {
 #pragma unroll
-        for (int i = R - 1; i >= 0; --i) {
-            const int j = Backward ? R - 1 - i : i;
-            const U before = i == 0 ? first : x[Backward ? j + 1 : j - 1];
-            x[j] = Segmented && heads & 1u << j ? visible : before;
-        }
+        for (int j = R - 1; j >= 0; --j)
+            x[j] = Segmented && heads & 1u << j ? visible : j == 0 ? first : x[j - 1];
     }
 
     /* Nothing precedes element 0, no initial value either. */
@@ -236,16 +195,13 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     __device__ void write_matrix_row_total(const U (&y)[R], int64_t tile, int line) const {
         const int64_t lines = matrix().length / R; /* all lines are whole */
         if (line + 1 != (int)(lines - (int64_t)tile_in_row(tile) * shape::lines)) return;
-        const bool reversed = Pair::in_any_order && a.scan.backward;
-        ((T *)a.scan.total)[matrix_row_of(tile)] =
-            Pair::out(reversed ? y[0] : y[R - 1], a.transform);
+        ((T *)a.scan.total)[matrix_row_of(tile)] = Pair::out(y[R - 1], a.transform);
     }
 
     /* Stores the inclusive result of the vector's last element as the total. */
     __device__ void write_total(const U (&y)[R], int64_t tile, int line) const {
-        int64_t last = this->length() - 1 - tile * shape::items;
+        const int64_t last = this->length() - 1 - tile * shape::items;
         if (last / R != line) return;
-        if (Pair::in_any_order) last = in_memory((int)last, shape::items);
         if (carry()) __threadfence();
 #pragma unroll
         for (int j = 0; j < R; ++j)

@@ -45,19 +45,14 @@ struct large_shape {
     static constexpr int line_bytes = 128;
     static constexpr int line_items = line_bytes / (int)sizeof(T);
     static constexpr int vector_items = 16 / (int)sizeof(T);
-    /* What reduction warps compute prefixes of. Where any order is allowed, a group is a line. */
-    static constexpr int group_items = Pair::in_any_order ? line_items : VSCAN__GROUP;
-    static constexpr int group_lanes = group_items / line_items;            /* 1; doubles plus:
-                                                                                2 */
-    static constexpr bool many_groups = group_lanes == 1 && sizeof(U) == 8; /* need much memory */
+    static constexpr int group_lanes = VSCAN__GROUP / line_items; /* of 8-byte elements 2, else 1 */
     static constexpr int parts = 16; /* of a tile, 32 lines each */
-    static constexpr int levels = 4; /* of the tree above a part, where any order is allowed */
     static constexpr int lines = 32 * parts;
     static constexpr int part_items = 32 * line_items;
     static constexpr int part_groups = 32 / group_lanes;
     static constexpr int items = parts * part_items;
     static_assert(items == nested<T>::tile, "a tile");
-    /* In the nested order a block of level 1 is one part, or two (doubles). */
+    /* A block of level 1 is one part, of 8-byte elements two. */
     static constexpr int blocks = nested<T>::blocks, block_groups = nested<T>::groups;
     static constexpr int quarters = 4; /* what is copied at a time */
     static constexpr int quarter_parts = parts / quarters;
@@ -80,7 +75,7 @@ struct large_shape {
     /* indices of warps */
     static constexpr int prefix_warp = scanners + reduction_warps, loader = prefix_warp + 1,
                          storer = loader + 1;
-    static constexpr int flag_warp = storer + 1, flag_warps = many_groups ? 3 : 4; /* segmented */
+    static constexpr int flag_warp = storer + 1, flag_warps = 4; /* segmented */
     /* 27 warps: up to 72 registers a thread. 32 warps: 64, redistributed by role where possible. */
     static constexpr int threads = 32 * (Segmented ? 32 : storer + 1);
     static constexpr int scanner_registers = scan_warp_registers,
@@ -107,19 +102,15 @@ struct large_shape {
         T staged[items + after_items];
         /* what follows a slot's last line in memory */
         alignas(resumed ? line_bytes : 16) T after[slots][after_items];
-        /* what precedes a group: in the tile, and last the tile's end; nested order: in the block
-           of level 1 (R1), at index_of_group */
-        alignas(16) U prefixes[stages][parts * part_groups + (Pair::in_any_order ? 2 : 0)];
-        alignas(16) U sums[stages][parts]; /* of parts; nested order: of blocks of level 1 */
-        alignas(16) U aggregates[32];      /* of tiles, in the look-back */
-        U p[stages];                       /* what precedes the tile; nested order: R4 alone */
+        alignas(16) U r1[stages][parts * part_groups]; /* of each group, at index_of_group */
+        alignas(16) U sums[stages][parts];             /* of the blocks of level 1 */
+        alignas(16) U aggregates[32];                  /* of tiles, in the look-back */
+        U r4[stages];                                  /* of the tile */
         /* bit i of heads[stage][w]: element 32 w + i begins a segment */
         alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1];
         uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
         uint32_t part_count[stages][parts]; /* head flags */
-        int part_first[stages][parts];      /* like first_head; undefined without a head */
-        int first_head[stages];             /* position in the tile, nested order: of its group;
-                                               items: there is none */
+        int first_group[stages];            /* that has a head; tile_groups: none has */
         int64_t heads_before[stages];       /* head flags in all tiles before */
         alignas(16) char flags[Segmented ? flag_warps * flag_slots : 1]
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
@@ -130,8 +121,8 @@ struct large_shape {
         handover<stages> heads_ready, groups_ready, prefix_ready;
         handover<1> edge;
         handover<1, quarters> staged_full, staged_empty;
-        U r2[stages][Pair::in_any_order ? 1 : blocks]; /* nested order: of the blocks of level 1 */
-        U r3[stages];                                  /* of the tile */
+        U r2[stages][blocks]; /* of the blocks of level 1 */
+        U r3[stages];         /* of the tile */
         std::conditional_t<resumed, carried_state, char> carry;
 
         /* Bit g: a segment begins in group g of a block of level 1. */

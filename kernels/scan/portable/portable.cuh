@@ -4,10 +4,9 @@
  *
  * A block takes one partition after the other by ticket (protocol/lookback.cuh) and holds it in
  * registers. It keeps what precedes the last tile that it looked back to, so it reads each word of
- * a launch once. It publishes a partition's aggregate (float and double plus: the aggregates of its
- * blocks of level 1) as soon as its groups are summed, before it waits for anything. So a waiting
- * block never holds up another one. What is published and read: scan/portable/any_order.cuh and
- * scan/portable/in_order.cuh.
+ * a launch once. It publishes the aggregates of a partition's blocks of level 1 as soon as its groups
+ * are summed, before it waits for anything. So a waiting block never holds up another one. What is
+ * published and read: scan/portable/before.cuh.
  *
  * Shared memory: two values a group, and what one thread tells the others.
  *
@@ -19,10 +18,7 @@
 #ifndef VSCAN_SCAN_PORTABLE_PORTABLE_CUH
 #define VSCAN_SCAN_PORTABLE_PORTABLE_CUH
 
-#include <type_traits>
-
-#include "scan/portable/any_order.cuh"
-#include "scan/portable/in_order.cuh"
+#include "scan/portable/before.cuh"
 
 namespace vscan {
 
@@ -33,8 +29,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
     using U = typename Pair::U;
     using shape = partition_shape<Pair>;
     constexpr int V = shape::lane_items;
-    using before_t = std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
-                                        portable_before_in_order<Pair, Segmented>>;
+    using before_t = portable_before<Pair, Segmented>;
     __shared__ typename before_t::shared_t shared;
     __shared__ ticket shared_ticket;
 
@@ -98,14 +93,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         for (int r = 0; r < shape::loads; ++r) {
             items[r].items(x[r], backward, a.transform);
             any[r] = 0;
-            if (Segmented) {
-                any[r] = __ballot_sync(warp_mask, heads[r] != 0);
-                if (Pair::in_any_order && scan.has_initial) {
-#pragma unroll
-                    for (int j = 0; j < V; ++j)
-                        if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
-                }
-            }
+            if (Segmented) any[r] = __ballot_sync(warp_mask, heads[r] != 0);
             sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
             const int group =
                 (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
@@ -142,13 +130,12 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                 (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
             const int first = lane & ~(shape::group_lanes - 1);
             const bool lane_head = Segmented && lanes_between(any[r], first, lane);
-            const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
             const auto of_group = before.of_group(shared, group, counting);
             U y[V];
 #pragma unroll
             for (int j = 0; j < V; ++j) {
                 const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
-                y[j] = of_group.result(x[r][j], cut, j == V - 1 && group_end);
+                y[j] = of_group.result(x[r][j], cut);
             }
             if (i + V >= n && i < n && scan.total != nullptr) {
                 if (carry) __threadfence();

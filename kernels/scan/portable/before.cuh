@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What scan/portable/portable.cuh does above the groups for float and double plus, in the order of
- * lib/core/order.h.
+ * What scan/portable/portable.cuh does above the groups, in the order of lib/core/order.h. Pairs that any
+ * order suits are added in this one, too.
  *
  * A tile has as many status words as blocks of level 1. The partitions but its last one publish
  * X1 at the end of each of their blocks. The last one waits for these, as it must anyway, and
@@ -9,16 +9,17 @@
  * else. It waits for partitions of its own tile alone, which wait for nobody before they publish,
  * so all waits end.
  */
-#ifndef VSCAN_SCAN_PORTABLE_IN_ORDER_CUH
-#define VSCAN_SCAN_PORTABLE_IN_ORDER_CUH
+#ifndef VSCAN_SCAN_PORTABLE_BEFORE_CUH
+#define VSCAN_SCAN_PORTABLE_BEFORE_CUH
 
 #include "order/level_1.cuh"
+#include "scan/partition.cuh"
 
 namespace vscan {
 
 /* What precedes each group of a partition. Before: what precedes a tile, and how one is passed. */
 template <class Pair, bool Segmented, class Before = before_tile<Pair>>
-struct portable_before_in_order {
+struct portable_before {
     using U = typename Pair::U;
     static constexpr int blocks = partition_shape<Pair>::items / VSCAN__LEVEL_1,
                          tile_blocks = nested<U>::blocks, groups = nested<U>::groups;
@@ -36,7 +37,7 @@ struct portable_before_in_order {
     int64_t tile;  /* the one that `before` precedes */
     int64_t heads; /* head flags before it */
 
-    __device__ __forceinline__ explicit portable_before_in_order(U initial_)
+    __device__ __forceinline__ explicit portable_before(U initial_)
         : initial(initial_), before(Before::from(initial_)), tile(0), heads(0) {}
 
     /* Adds up the groups, publishes, looks back. By the first warp. */
