@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Converts head flags to bits in scan order: see scan/large/head_bits.cuh.
+ * Converts int head flags to bits in scan order: see scan/large/head_bits.cuh.
  *
- * Int flags: a block converts 64 KiB of them, which belong to one tile of 4-byte values or two of
- * 8-byte values. A thread issues the loads of all its flags, 8 vectors of 16 bytes, before it uses
- * one. Where the flags do not begin at a multiple of 16 bytes, the vectors begin up to three flags
+ * A block converts 64 KiB of them, which belong to one tile of 4-byte values or two of 8-byte
+ * values. A thread issues the loads of all its flags, 8 vectors of 16 bytes, before it uses one.
+ * Where the flags do not begin at a multiple of 16 bytes, the vectors begin up to three flags
  * earlier, and each 32 bits are put together from two words in shared memory.
- *
- * Bit flags: a thread makes 32 bits from two words.
  *
  * A block writes only its own bits, and the scan waits for this kernel to end; so no order beyond
  * __syncthreads is needed.
@@ -119,23 +117,6 @@ __global__ void __launch_bounds__(threads, Blocks < max_blocks ? Blocks : max_bl
 #endif
 }
 
-/* The same for bit flags: a thread makes 32 bits from two words. */
-__global__ void __launch_bounds__(threads)
-    copy_head_bits(const __grid_constant__ head_bits_arguments a) {
-#ifdef VSCAN__TMA
-    const uint32_t *const flags = (const uint32_t *)a.flags;
-    const int64_t position = ((int64_t)blockIdx.x * block_words + threadIdx.x) * 32;
-    /* as above: position i has flag n - i */
-    const int64_t number = a.backward ? a.n - position - 31 : position;
-    const int64_t w = number >> 5, flag_words = (a.n + 31) / 32;
-    grid_dependency_wait();
-    const uint32_t low = 0 <= w && w < flag_words ? flags[w] : 0;
-    const uint32_t high = 0 <= w + 1 && w + 1 < flag_words ? flags[w + 1] : 0;
-    const uint32_t heads = __funnelshift_r(low, high, (unsigned)number % 32);
-    write_heads(a, position, a.backward ? __brev(heads) : heads);
-#endif
-}
-
 cudaError_t launch_head_bits(const vscan__launch *launch, const vscan__scan &scan, int items,
                              const head_bits_view &heads) {
     head_bits_arguments a;
@@ -147,10 +128,8 @@ cudaError_t launch_head_bits(const vscan__launch *launch, const vscan__scan &sca
     const int each = blocks < head_bits_by_twos ? 2 : 3;
     a.early = each * launch->multiprocessors;
     a.backward = scan.backward;
-    return start(scan.flag_type == VSCAN_BIT ? copy_head_bits
-                 : each == 2                 ? head_bits<2>
-                                             : head_bits<3>,
-                 blocks, threads, 0, launch->stream, a, launch->may_overlap);
+    return start(each == 2 ? head_bits<2> : head_bits<3>, blocks, threads, 0, launch->stream, a,
+                 launch->may_overlap);
 }
 
 } /* namespace vscan */

@@ -39,12 +39,9 @@ struct head_bits_view {
 };
 
 /* Whether a segmented scan of a long vector should use this kernel. For int flags it was as fast
-   or faster at all lengths for which scan/large/large.cuh is used, from 8 MiB on. For bit flags it
-   pays where the scan has no instructions to spare (`slow`): warps that only copy bits then
-   leave it more. */
-static inline bool head_bits_wanted(const vscan__scan &scan, bool slow) {
-    return scan.out != scan.in &&
-           (scan.flag_type == VSCAN_INT || (slow && scan.flag_type == VSCAN_BIT));
+   or faster at all lengths for which scan/large/large.cuh is used, from 8 MiB on. */
+static inline bool head_bits_wanted(const vscan__scan &scan) {
+    return scan.out != scan.in && scan.flag_type == VSCAN_INT;
 }
 
 /* Whether the caller's bits can be used as they are, but for the first and the last tile. */

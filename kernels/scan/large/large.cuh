@@ -16,11 +16,10 @@
  *                     R4, write the results                               -> staged_full[q]
  *   store warp        stores the results by quarters (TMA)                -> staged_empty[q]
  *
- * R1 to R4 and X0 are those of the nested order (lib/core/order.h), in which float and double plus
- * are added. Where any order is allowed, what precedes a group in the tile takes the place of R1
- * and R2, and P is R4 alone.
+ * R1 to R4 and X0 are those of the nested order (lib/core/order.h). Pairs that any order suits are
+ * added in this one, too.
  *
- * Shared memory (large_tile.cuh): two slots for tiles that are loaded, one tile of results, and
+ * Shared memory (scan/large/tile.cuh): two slots for tiles that are loaded, one tile of results, and
  * four stages of what is known of a tile: heads, what precedes groups, P.
  *
  * The time between a tile's ticket and its results is that of its load, of the slowest load among
@@ -183,8 +182,7 @@ static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a) 
     b.heads = {};
     if (Segmented && flags_are_head_bits(a.scan)) {
         b.heads = head_bits_in_flags(a.scan, shape::items);
-    } else if (Segmented &&
-               head_bits_wanted(a.scan, Pair::in_any_order && sizeof(typename Pair::U) == 8)) {
+    } else if (Segmented && head_bits_wanted(a.scan)) {
         b.heads =
             head_bits_in_output(a.scan, shape::items, sizeof(typename Pair::T), a.lookback.header);
         error = launch_head_bits(launch, a.scan, shape::items, b.heads);
