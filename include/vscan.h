@@ -992,8 +992,8 @@ typedef struct vscan_reduce_by_offsets_options {
  *   totals    of in's type, one element less than offsets. Overlaps no other argument
  *   options   NULL: no initial value
  *     initial, initial_buffer   as in vscan_scan; z begins every segment
- * Totals of segments that are not empty have the bits of vscan_reduce_segmented with heads at the offsets:
- * the order of addition depends on an element's position in the vector, not in its segment.
+ * A segment is a vector of its own: its total has the bits of vscan_reduce of its elements alone, and depends on
+ * nothing else, wherever the segment lies.
  * A wrong offset (less than the one before it, or outside 0 .. n) is not followed: nothing outside the
  * vectors is read or written, OFFSETS is reported late, and the totals may hold anything.
  * n = 0: all segments are empty. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
@@ -1789,13 +1789,13 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
 
 /**
  * Segmented scan of an array with segments given by offsets: segment k has the elements offsets[k] ..
- * offsets[k+1] - 1, and may be empty. The results are those of vscan_host_scan_segmented with heads at the
- * offsets.
+ * offsets[k+1] - 1, and may be empty. Each is a vector of its own: its results have the bits of vscan_host_scan of
+ * its elements alone.
  *   op, type, kind, direction, in, n, out   see above
  *   offsets    not NULL; segments + 1 numbers. The first is 0, the last is n, and none is less than the one
  *              before it. Does not overlap out
  *   segments   at least 0. If it is 0, the only offset is the first and the last, so n must be 0 (OFFSETS)
- * n = 0: offsets are checked; nothing is written. Done when it returns. Allocates n / 8 bytes if n > 2048.
+ * n = 0: offsets are checked; nothing is written. Done when it returns.
  * Statuses: as vscan_host_scan, LENGTH (also segments < 0), and OFFSETS, at once: nothing is written then.
  * Since 1.0.0.
  */

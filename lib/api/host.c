@@ -133,7 +133,8 @@ static vscan_status end_scan(const struct host_scan *s) {
     if (s->scan.n == 0) return VSCAN_OK;
     TRY(take(s->function, &ctx));
     vscan__scan_fn *const scan = s->scan.flags != NULL ? ctx->backend->pairs[s->pair].scan_segmented
-                                                       : ctx->backend->pairs[s->pair].scan;
+                                 : s->scan.offsets != NULL ? ctx->backend->pairs[s->pair].by_offsets
+                                                           : ctx->backend->pairs[s->pair].scan;
     return give(ctx, scan(ctx, &s->scan));
 }
 
@@ -173,14 +174,6 @@ static vscan_status check_offsets(const int64_t *offsets, int64_t segments, int6
     return VSCAN_OK;
 }
 
-/* Sets a bit for the first element of each segment that has any. */
-static void mark(uint32_t *bits, const int64_t *offsets, int64_t segments, int64_t n) {
-    for (int64_t k = 0; k < segments; k++) {
-        const uint64_t at = (uint64_t)VSCAN__ONCE(&offsets[k]);
-        if (at < (uint64_t)n) bits[at / 32] |= UINT32_C(1) << at % 32;
-    }
-}
-
 vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
                                         vscan_direction direction, const void *in, int64_t n,
                                         const int64_t *offsets, int64_t segments, void *out) {
@@ -190,17 +183,10 @@ vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind
         return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "segments is %" PRId64, segments);
     TRY(check_segments(&s, &(struct array){"offsets", VSCAN_LONG, offsets, segments + 1}));
     TRY(check_offsets(offsets, segments, n));
-    uint32_t few[64] = {0}, *bits = few; /* a short vector needs no allocation */
-    if (n > 32 * 64) bits = calloc((size_t)(n / 32 + 1), sizeof *bits);
-    if (bits == NULL)
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_HOST_MEMORY, "no memory for %" PRId64 " head flags",
-                           n);
-    mark(bits, offsets, segments, n);
-    s.scan.flags = bits;
-    s.scan.flag_type = VSCAN_BIT;
-    const vscan_status status = end_scan(&s);
-    if (bits != few) free(bits);
-    return status;
+    s.scan.offsets = offsets;
+    s.scan.offset_type = VSCAN_LONG;
+    s.scan.totals_length = segments;
+    return end_scan(&s);
 }
 
 /* ---- Reduction ------------------------------------------------------------------------------- */

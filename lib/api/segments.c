@@ -102,7 +102,7 @@ vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_bu
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE_BY_OFFSETS, sizeof set, &set));
         TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
     }
-    return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
+    return ctx->backend->pairs[pair].by_offsets(ctx, &scan);
 }
 
 /* ---- Distribute ------------------------------------------------------------------------------ */

@@ -51,7 +51,7 @@ struct vscan__scan {
     int64_t *count;             /* segmented: one int64_t for the number of segments, or NULL */
     struct vscan__carry *carry; /* where to go on, or NULL; then there is no initial value */
     int64_t *carry_at;          /* with a carry: vscan_carry's `at` */
-    const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
+    const void *offsets; /* by_offsets: totals_length + 1 positions; else NULL */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
     int64_t first_flag;  /* element 0's in flags; only the CPU's functions know it, 0 elsewhere */
 };
@@ -281,7 +281,9 @@ struct vscan__backend {
     /* one row a pair */
     struct {
         vscan__scan_fn *scan, *scan_segmented, *reduce;
-        vscan__scan_fn *reduce_segmented; /* late: TOTALS_LENGTH, OFFSETS */
+        vscan__scan_fn *reduce_segmented; /* late: TOTALS_LENGTH */
+        vscan__scan_fn *by_offsets;       /* a scan or, with out NULL, a reduction of each segment, a
+                                             vector of its own; late: OFFSETS */
         vscan__matrix_fn *matrix;
     } pairs[vscan__pair_count];
 

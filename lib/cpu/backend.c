@@ -235,8 +235,8 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
         vscan__restore_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                     \
         return VSCAN_OK;                                                                           \
     }                                                                                              \
-    static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
-        return vscan__cpu_reduce_segmented(ctx, scan, pair_of(ctx, vscan__pair_##pair));           \
+    static vscan_status by_offsets_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {        \
+        return vscan__cpu_by_offsets(ctx, scan, pair_of(ctx, vscan__pair_##pair));                 \
     }                                                                                              \
     static vscan_status matrix_##pair(vscan_ctx *ctx, const struct vscan__matrix *matrix) {        \
         return vscan__cpu_matrix(ctx, matrix, pair_of(ctx, vscan__pair_##pair));                   \
@@ -279,8 +279,8 @@ const struct vscan__backend vscan__cpu = {
     .fill = vscan__cpu_fill,
     .copy_bits = vscan__cpu_copy_bits,
 #define X(pair, op, type, OP, TYPE)                                                                \
-    [vscan__pair_##pair] = {scan_##pair, scan_segmented_##pair, reduce_##pair,                     \
-                            reduce_segmented_##pair, matrix_##pair},
+    [vscan__pair_##pair] = {scan_##pair,           scan_segmented_##pair, reduce_##pair,           \
+                            scan_segmented_##pair, by_offsets_##pair,     matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
     .widening = widening,

@@ -61,7 +61,7 @@ static inline void vscan__cpu_note_late(vscan_ctx *ctx, vscan_status status, int
    in it is lost then. false: there is none left. */
 bool vscan__cpu_grow(void **memory, int64_t *held, int64_t bytes);
 
-/* ---- heads.c: flags of any type, or offsets, as heads ---------------------------------------- */
+/* ---- heads.c: flags of any type as heads ------------------------------------------------------ */
 
 bool vscan__cpu_flag_at(const struct vscan__scan *scan, int64_t i); /* element i's flag */
 
@@ -70,10 +70,6 @@ void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, 
 
 /* Heads among n positions. */
 int64_t vscan__cpu_count_heads(const uint32_t *words, int64_t n);
-
-/* Offset i, and the number of the first one, which ascend, that is at least position. */
-int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i);
-int64_t vscan__cpu_find_offset(const struct vscan__scan *scan, int64_t position);
 
 /* ---- flags.c: flags of any type as bytes ----------------------------------------------------- */
 
@@ -94,12 +90,19 @@ vscan_status vscan__cpu_fill(vscan_ctx *ctx, vscan_type type, void *pointer, int
 vscan_status vscan__cpu_copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n);
 vscan__map_fn vscan__cpu_repeat; /* the slot distribute */
 
+/* ---- matrix.c -------------------------------------------------------------------------------- */
+
+/* Scans a vector, or its segments by flags, or reduces it, by the calling thread; it may have no elements.
+   begin: vscan__cpu_begin(pair). */
+void vscan__cpu_run_line(const struct vscan__scan *scan, const struct vscan__cpu_pair *pair,
+                         const struct vscan__cpu_levels *begin);
+
 /* ---- Slots of the table ---------------------------------------------------------------------- */
 
 typedef vscan_status vscan__cpu_scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan,
                                         const struct vscan__cpu_pair *pair);
 vscan__cpu_scan_fn vscan__cpu_scan, vscan__cpu_scan_segmented; /* scan.c */
-vscan__cpu_scan_fn vscan__cpu_reduce_segmented;                /* scan.c */
+vscan__cpu_scan_fn vscan__cpu_by_offsets;                      /* by_offsets.c */
 vscan_status vscan__cpu_reserve_scans(vscan_ctx *ctx, int64_t n);
 vscan__cpu_scan_fn vscan__cpu_reduce;                          /* reduce.c */
 vscan__cpu_scan_fn vscan__cpu_scan_on;                         /* carry.c: scan->carry is set */

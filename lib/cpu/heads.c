@@ -4,8 +4,7 @@
  * ends one. Tiles see neither: they get one bit a position, in scan order.
  *
  * Forward, position p is a head where p = 0 or flag[p] is set. Backward, position p is element
- * n - 1 - p, the last one of its segment where p = 0 or flag[n - p] is set. Offsets are the heads'
- * positions themselves, forward alone.
+ * n - 1 - p, the last one of its segment where p = 0 or flag[n - p] is set.
  */
 #include <string.h>
 
@@ -112,35 +111,6 @@ static inline uint32_t word_at(const struct vscan__scan *scan, int32_t type, int
     }
 }
 
-/* ---- Offsets --------------------------------------------------------------------------------- */
-
-int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i) {
-    return scan->offset_type == VSCAN_LONG ? VSCAN__ONCE((const int64_t *)scan->offsets + i)
-                                           : VSCAN__ONCE((const int32_t *)scan->offsets + i);
-}
-
-int64_t vscan__cpu_find_offset(const struct vscan__scan *scan, int64_t position) {
-    int64_t low = 0, high = scan->totals_length + 1;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (vscan__cpu_offset(scan, middle) < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int64_t n,
-                             uint32_t *words) {
-    memset(words, 0, (size_t)((n + 31) / 32) * sizeof *words);
-    for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
-        const uint64_t at = (uint64_t)(vscan__cpu_offset(scan, i) - first);
-        if (at >= (uint64_t)n) return; /* below 0, where another thread has changed it */
-        words[at / 32] |= UINT32_C(1) << at % 32;
-    }
-}
-
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
 /* Heads at positions p .. p + 31. Position p + j has flag number p + j, backward n - p - j. */
@@ -176,8 +146,7 @@ static inline __attribute__((always_inline)) void whole_words(const struct vscan
     }
 }
 
-static void heads_of_flags(const struct vscan__scan *scan, int64_t first, int64_t n,
-                           uint32_t *words) {
+void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words) {
     const int64_t count = (n + 31) / 32;
     /* the words between the vector's first and one that lacks flags: position p has flag p,
        backward flag n - p */
@@ -203,15 +172,6 @@ static void heads_of_flags(const struct vscan__scan *scan, int64_t first, int64_
         words[i] = scan->n > 32 ? edge_word(scan, p) : word_of_small(scan, p);
     }
     if (n % 32 != 0) words[count - 1] &= ~(UINT32_MAX << n % 32);
-}
-
-/* ---- Either ---------------------------------------------------------------------------------- */
-
-void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words) {
-    if (scan->offsets != NULL)
-        heads_of_offsets(scan, first, n, words);
-    else
-        heads_of_flags(scan, first, n, words);
 }
 
 /* Without the instruction, which not every processor has. */

@@ -51,11 +51,10 @@ static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t li
         .total = matrix->totals != NULL ? (char *)matrix->totals + line * size : NULL};
 }
 
-/* One row, or the segments of one, by one thread. */
-static void run_row(const struct lines *lines, int64_t line) {
-    const struct vscan__cpu_pair *pair = lines->pair;
-    const struct vscan__scan scan = scan_of(lines->matrix, line, pair->size);
-    struct vscan__cpu_levels levels = lines->begin;
+void vscan__cpu_run_line(const struct vscan__scan *line, const struct vscan__cpu_pair *pair,
+                         const struct vscan__cpu_levels *begin) {
+    const struct vscan__scan scan = *line;
+    struct vscan__cpu_levels levels = *begin;
     union vscan__value empty = {.bits = 0};
     if (!pair->sum) empty = levels.r4;
     if (scan.initial_at != NULL) levels.r4 = empty = pair->take(scan.initial_at);
@@ -116,7 +115,8 @@ static void run_part(void *work, int part, int parts) {
     const int64_t to = vscan__cpu_smaller(grains * (part + 1) / parts * grain, matrix->lines);
     for (int64_t line = from; line < to;) {
         if (!matrix->columns) {
-            run_row(lines, line++);
+            const struct vscan__scan scan = scan_of(matrix, line++, lines->pair->size);
+            vscan__cpu_run_line(&scan, lines->pair, &lines->begin);
             continue;
         }
         const int64_t left = vscan__cpu_smaller(to - line, matrix->each - line % matrix->each);

@@ -140,37 +140,3 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     if (status == VSCAN_OK) vscan__cpu_end_segments(ctx, &call);
     return status;
 }
-
-/* The first offset that is less than the one before it, or outside the vector; or -1. */
-static int64_t bad_offset(const struct vscan__scan *scan) {
-    int64_t before = 0;
-    for (int64_t i = 0; i <= scan->totals_length; i++) {
-        const int64_t at = vscan__cpu_offset(scan, i);
-        if (at < before || at > scan->n) return i;
-        before = at;
-    }
-    return -1;
-}
-
-vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
-                                         const struct vscan__cpu_pair *pair) {
-    if (scan->offsets == NULL) return vscan__cpu_scan_segmented(ctx, scan, pair);
-    const int64_t bad = bad_offset(scan);
-    if (bad >= 0) {
-        vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, bad);
-        return VSCAN_OK;
-    }
-    const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
-    struct vscan__cpu_call call;
-    vscan__cpu_prepare(ctx, scan, pair, &call);
-    call.segmented = true;
-    call.counted = true;
-    const vscan_status status = scan->n > 0 ? vscan__cpu_scan_tiles(ctx, &call) : VSCAN_OK;
-    if (status == VSCAN_OK) { /* the segments that end with the vector */
-        union vscan__value last;
-        pair->put(&last, call.last);
-        vscan__cpu_put_totals(&call, scan->n, 1, (const char *)&last);
-    }
-    vscan__restore_modes(pair->arithmetic, &modes);
-    return status;
-}

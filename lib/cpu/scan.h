@@ -125,11 +125,6 @@ void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
 struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *call,
                                                   const uint32_t *words, int64_t heads);
 
-/* Totals by offsets: those of segments that end at positions first .. first + n - 1. closed: the
-   totals of the segments that the heads there end, in their order. */
-void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, int64_t n,
-                           const char *closed);
-
 /* ---- scan_batches.c -------------------------------------------------------------------------- */
 
 /* Scans all tiles with so many threads, 2 or more; false: no memory for what they share. */

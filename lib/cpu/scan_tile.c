@@ -18,7 +18,7 @@ int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from,
 /* The position of the last head among n of a tile, or -1. Searches from the end, some positions at a
    time: most often it is near. */
 static int64_t last_head(const struct vscan__cpu_call *call, int64_t first, int64_t n) {
-    const int64_t part = call->scan->offsets != NULL ? call->pair->tile : 2048; /* a search each */
+    const int64_t part = 2048;
     uint32_t words[VSCAN__CPU_WORDS];
     for (int64_t from = (n - 1) / part * part; from >= 0; from -= part) {
         const int64_t count = n - from < part ? n - from : part;
@@ -43,25 +43,6 @@ struct vscan__cpu_aggregate vscan__cpu_aggregate_tile(const struct vscan__cpu_ca
                 call->counted ? vscan__cpu_count_tiles(call, tile, tile + 1) : 1};
     }
     return (struct vscan__cpu_aggregate){pair->aggregate(&span, 0), 0};
-}
-
-void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, int64_t n,
-                           const char *closed) {
-    const struct vscan__scan *scan = call->scan;
-    const int64_t size = call->pair->size;
-    char *totals = scan->totals;
-    const char *const end = closed + n * size;
-    for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
-        const int64_t at = vscan__cpu_offset(scan, i);
-        if (at >= first + n) return;
-        if (i > 0 && vscan__cpu_offset(scan, i - 1) == at) {
-            call->pair->put(totals + (i - 1) * size, call->empty);
-            continue;
-        }
-        if (closed == end) return; /* another thread has changed offsets */
-        if (i > 0) memcpy(totals + (i - 1) * size, closed, (size_t)size);
-        closed += size;
-    }
 }
 
 static union vscan__value scan_span(const struct vscan__cpu_call *call,
@@ -95,18 +76,9 @@ static __attribute__((noinline)) union vscan__value sum_tile(const struct vscan_
                                                              int64_t tile,
                                                              struct vscan__cpu_segments segments,
                                                              struct vscan__cpu_levels *levels) {
-    char *const results = call->spare, *const closed = results + VSCAN__CPU_SPARE / 2;
     struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
-    span.out = results;
-    if (call->scan->offsets != NULL) {
-        segments.totals = closed;
-        segments.open = 0;
-        segments.end = span.n;
-    }
-    const union vscan__value sum = scan_span(call, &span, &segments, levels);
-    if (call->scan->offsets != NULL)
-        vscan__cpu_put_totals(call, tile * call->pair->tile, span.n, closed);
-    return sum;
+    span.out = call->spare;
+    return scan_span(call, &span, &segments, levels);
 }
 
 void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,

@@ -313,8 +313,12 @@ const struct vscan__backend vscan__cuda = {
     .fill = fill,
     .copy_bits = copy_bits,
 #define X(pair, op, type, OP, TYPE)                                                                \
-    [vscan__pair_##pair] = {scan_##pair, scan_segmented_##pair, reduce_##pair,                     \
-                            reduce_segmented_##pair, matrix_##pair},
+    [vscan__pair_##pair] = {scan_##pair,                                                           \
+                            scan_segmented_##pair,                                                 \
+                            reduce_##pair,                                                         \
+                            reduce_segmented_##pair,                                               \
+                            reduce_segmented_##pair,                                               \
+                            matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
     .widening = widening,

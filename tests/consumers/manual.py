@@ -72,12 +72,12 @@ def scan(op, x, exclusive=False, backward=False, initial=None):
     return np.concatenate([np.full(len(x[:1]), first, dtype), inclusive[:-1]]), total
 
 
-def scan_segments(op, x, offsets, exclusive=False, backward=False, initial=None):
+def scan_segments(op, x, offsets, exclusive=False, backward=False, initial=None, by_heads=True):
     """The results, and the totals. What is in no segment: undefined."""
     results, totals = np.zeros_like(x), np.empty(len(offsets) - 1, x.dtype)
     for k, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist())):
         segment = x[begin:end]
-        if not (is_real(x) and op == PLUS and len(segment)):
+        if not (by_heads and is_real(x) and op == PLUS and len(segment)):
             results[begin:end], totals[k] = scan(op, segment, exclusive, backward, initial)
             continue
         # sums in the places that elements have in the whole vector; what lies before is absent

@@ -75,7 +75,8 @@ def call_reduce_segmented():
     yield name, kind, op, n, marks.kind, len(offsets) - 1, z
     do(name, ctx, op, vector.view, marks.view, totals.view,
        options(**given, count=None) if name == "reduce_segmented" else options(**given))
-    totals.must_be(scan_segments(op, x, offsets, initial=scalar(z))[1])
+    by_heads = name == "reduce_segmented"
+    totals.must_be(scan_segments(op, x, offsets, initial=scalar(z), by_heads=by_heads)[1])
 
 
 def call_matrix():
@@ -227,7 +228,8 @@ def call_host_scans():
         inner = np.sort(rng.integers(0, n + 1, chance(300)))
         offsets = np.concatenate([[0], inner, [n]]).astype(np.int64)
         do("host_scan_by_offsets", *arguments, n, address(offsets), len(offsets) - 1, address(out.part))
-    out.must_be(scan_segments(op, x, offsets, exclusive, backward)[0])
+    by_heads = name == "scan_segmented"
+    out.must_be(scan_segments(op, x, offsets, exclusive, backward, by_heads=by_heads)[0])
 
 
 def call_host_sort():

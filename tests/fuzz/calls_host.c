@@ -15,6 +15,19 @@ struct host_call {
     const uint8_t *heads;
 };
 
+/* The results of elements from .. to - 1 as a vector of their own. */
+static void expect_segment(const struct host_call *h, int64_t from, int64_t to) {
+    const vscan_type type = (vscan_type)h->type;
+    struct reference r = {.op = (vscan_op)h->op,
+                          .type = type,
+                          .n = to - from,
+                          .in = (const char *)h->in + bytes_of(type, from),
+                          .exclusive = h->kind != 0,
+                          .backward = h->direction != 0,
+                          .out = (char *)h->expected + bytes_of(type, from)};
+    reference_scan(&r);
+}
+
 static void draw_scan(struct host_call *h, bool has_kind, bool segmented) {
     call_begin();
     *h = (struct host_call){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
@@ -94,6 +107,8 @@ void fuzz_host_scan_by_offsets(void) {
     for (int64_t i = 1; i < n; i++)
         if (h.heads[i]) offsets[++segments] = i;
     offsets[++segments] = n;
+    for (int64_t k = 0; call.refusals == 0 && k < segments; k++)
+        expect_segment(&h, offsets[k], offsets[k + 1]);
     if (hostile()) {
         offsets[below(segments + 1)] += 1 + below(5) - 10 * below(2);
         call.open = true; /* OFFSETS, or they are in order all the same: other segments */

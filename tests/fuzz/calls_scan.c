@@ -352,35 +352,23 @@ void fuzz_reduce_segmented(void) {
                                   d.totals.handle, d.options));
 }
 
-/* The totals of segments by offsets, or false where offsets are not in order. Totals of segments that
-   begin at their offset are those by flags there. */
+/* The totals of segments by offsets, each a vector of its own, or false where offsets are not in order. */
 static bool reduce_offsets(const struct reduction *d, void *totals) {
     const int64_t n = d->s.in.b->n, count = d->by.b->n - 1;
     const vscan_type type = d->s.in.b->type;
     const void *const offsets = shadow_of(d->by.b);
-    uint8_t *const flags = scratch(n + 1);
     int64_t before = 0;
     for (int64_t k = 0; k <= count; k++) {
         const int64_t at = number_at(d->by.b->type, offsets, k);
         if (at < before || at > n) return false;
-        if (at < n) flags[at] = 1;
+        struct reference r = {.op = (vscan_op)d->s.op,
+                              .type = type,
+                              .n = at - before,
+                              .in = (char *)shadow_of(d->s.in.b) + bytes_of(type, before),
+                              .initial = initial_of(&d->s),
+                              .total = (char *)totals + bytes_of(type, k - 1)};
+        if (k > 0) reference_scan(&r);
         before = at;
-    }
-    struct reference r;
-    struct piece p;
-    results(&d->s, flags, &r, &p);
-    const unsigned char *const inclusive = p.out;
-    const size_t size = (size_t)bytes_of(type, 1);
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t a = number_at(d->by.b->type, offsets, k);
-        const int64_t b = number_at(d->by.b->type, offsets, k + 1);
-        char *const to = (char *)totals + (size_t)k * size;
-        if (a < b) {
-            memcpy(to, inclusive + (size_t)(b - 1) * size, size);
-            continue;
-        }
-        struct reference empty = {.op = r.op, .type = type, .initial = r.initial, .total = to};
-        reference_scan(&empty);
     }
     return true;
 }

@@ -100,7 +100,7 @@ static void run_scan(struct host_case *c, struct inputs_random *random) {
                           .type = c->type,
                           .n = c->n,
                           .in = in,
-                          .flags = c->segments != 0 ? set : NULL,
+                          .flags = c->segments == 1 ? set : NULL,
                           .exclusive = c->exclusive,
                           .backward = c->backward,
                           .out = expected,
@@ -121,6 +121,13 @@ static void run_scan(struct host_case *c, struct inputs_random *random) {
     } else {
         int64_t segments;
         int64_t *offsets = offsets_of(set, c->n, random, &segments);
+        for (int64_t k = 0; k < segments; k++) { /* each a vector of its own */
+            const size_t at = reference_bytes(c->type, offsets[k]);
+            r.n = offsets[k + 1] - offsets[k];
+            r.in = (char *)in + at;
+            r.out = (char *)expected + at;
+            reference_scan(&r);
+        }
         ok(NULL, vscan_host_scan_by_offsets(c->op, c->type, kind, direction, from.at, c->n, offsets,
                                             segments, out));
         free(offsets);

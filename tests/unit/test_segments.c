@@ -143,36 +143,28 @@ static void by_offsets(const struct reduction *c, bool faults, struct inputs_ran
     const int64_t n = c->n;
     int64_t room = 2 * n + 600, k = 0;
     int64_t *offsets = malloc((size_t)room * sizeof *offsets);
-    uint8_t *set = calloc((size_t)n + 1, 1);
     assert_non_null(offsets);
-    assert_non_null(set);
     const bool all = inputs_below(random, 2); /* elements are in segments */
     for (int64_t i = 0; i <= n; i++) {
         if (i == n ? !all && k > 0 : !(c->set[i] || (i == 0 && all))) continue;
-        set[i] = i < n;
         const bool many = k < room - n - 400 && inputs_below(random, 30) == 0;
         for (int64_t r = many ? 1 + inputs_below(random, 9) : 1; r > 0; r--) offsets[k++] = i;
     }
     if (inputs_below(random, 4) == 0) /* many empty ones at the end */
         for (int r = 0; r < 300; r++, k++) offsets[k] = offsets[k - 1];
-    int64_t segments;
-    void *filled = expected_totals(c, set, &segments);
-    const int64_t first = n > 0 && !set[0]; /* the segment of elements before the first offset */
     const vscan_type type = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
     int shift[3];
     maps_shifts(random, 3, shift);
     struct guarded totals = guarded_make(ctx, c->type, k - 1, shift[2], NULL);
     void *expected = maps_original(&totals);
-    for (int64_t i = 0, at = first; i + 1 < k; i++) {
-        void *const to = maps_at(c->type, expected, i);
-        if (offsets[i] < offsets[i + 1])
-            memcpy(to, maps_at(c->type, filled, at++), reference_bytes(c->type, 1));
-        else if (c->z == NULL)
-            reference_identity(c->op, c->type, to);
-        else { /* and, or of z alone are 1 or 0 */
-            struct reference r = {.op = c->op, .type = c->type, .initial = c->z, .total = to};
-            reference_scan(&r);
-        }
+    for (int64_t i = 0; i + 1 < k; i++) { /* each a vector of its own */
+        struct reference r = {.op = c->op,
+                              .type = c->type,
+                              .n = offsets[i + 1] - offsets[i],
+                              .in = (const char *)c->in + reference_bytes(c->type, offsets[i]),
+                              .initial = c->z,
+                              .total = maps_at(c->type, expected, i)};
+        reference_scan(&r);
     }
     if (faults) {
         const int64_t wrong[] = {-1, n + 1, INT32_MAX, INT32_MIN, n + 17000};
@@ -198,11 +190,9 @@ static void by_offsets(const struct reduction *c, bool faults, struct inputs_ran
         vscan_reduce_by_offsets(ctx, c->op, in.view, by.view, totals.view, &options);
     judge(&a, status, faults ? VSCAN_ERROR_OFFSETS : VSCAN_OK, k - 1, &totals,
           faults ? NULL : expected, &in, &by, what);
-    free(filled);
     free(expected);
     free(encoded);
     free(offsets);
-    free(set);
 }
 
 static void run(struct reduction *c, struct inputs_random *random) {

@@ -81,6 +81,20 @@ struct vscan__cpu_band {
 
 enum { VSCAN__CPU_BAND = 512 };
 
+/* Segments given by offsets: a scan, or with out NULL a reduction. */
+struct vscan__cpu_ragged {
+    const struct vscan__scan *scan;
+    union vscan__value z;     /* key of the initial value, or of the identity */
+    union vscan__value empty; /* key of what callers see where nothing precedes */
+};
+
+/* Offset i; another thread may change it meanwhile. */
+static inline int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i) {
+    return scan->offset_type == VSCAN_LONG
+               ? __atomic_load_n((const int64_t *)scan->offsets + i, __ATOMIC_RELAXED)
+               : __atomic_load_n((const int32_t *)scan->offsets + i, __ATOMIC_RELAXED);
+}
+
 /* The functions of a pair. */
 struct vscan__cpu_pair {
     int64_t size;    /* bytes of an element */
@@ -105,6 +119,9 @@ struct vscan__cpu_pair {
     int64_t kept; /* bytes that it keeps of a tile */
     /* scans or reduces every column of a band */
     void (*band)(const struct vscan__cpu_band *band);
+    /* scans or reduces segments k .. to - 1, up to one of more than a group, or one whose offsets are
+       wrong; returns its number, or `to` */
+    int64_t (*short_segments)(const struct vscan__cpu_ragged *ragged, int64_t k, int64_t to);
 };
 
 /* One row more: plus of int with results of long, without segments, overlaps and bands. */

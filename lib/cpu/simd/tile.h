@@ -422,6 +422,8 @@ static ALWAYS_INLINE union vscan__value NAME(overlap)(enum vscan_op op,
 #endif
 #undef PREFETCH
 
+#include "cpu/simd/segments.h"
+
 #include "cpu/simd/columns.h"
 
 #include "cpu/simd/keys_end.h" /* ready for the next kind of element */

@@ -50,6 +50,9 @@ SHARE(union vscan__value, return, scan_blocks, scan, SCAN_PARAMETERS, span, segm
 SHARE(union vscan__value, return, scan_one_block, scan_one_block,
       (enum vscan_op op, const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels),
       span, levels)
+SHARE(int64_t, return, short_segments, short_segments,
+      (enum vscan_op op, const struct vscan__cpu_ragged *ragged, int64_t k, int64_t to), ragged, k,
+      to)
 SHARE(void, , scan_band, scan_band, (enum vscan_op op, const struct vscan__cpu_band *band), band)
 #if CPU_TIGHT
 SHARE(union vscan__value, return, overlap, overlap,
@@ -135,6 +138,10 @@ SHARE(union vscan__value, return, overlap, overlap,
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \
         LARGE(scan_band, scan_band, op, type)(VSCAN_##OP, band);                                   \
+    }                                                                                              \
+    static int64_t short_segments_##pair(const struct vscan__cpu_ragged *ragged, int64_t k,        \
+                                         int64_t to) {                                             \
+        return LARGE(short_segments, short_segments, op, type)(VSCAN_##OP, ragged, k, to);         \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -157,6 +164,7 @@ const struct vscan__cpu_pair PAIRS[VSCAN__CPU_PAIRS] = {
         .aggregate = aggregate_##pair,                                                             \
         .scan = scan_##pair,                                                                       \
         KEPT(pair, op, type).band = band_##pair,                                                   \
+        .short_segments = short_segments_##pair,                                                   \
     },
     VSCAN__PAIRS(X)
 #undef X

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and reductions of segments given by offsets, each a vector of its own. Each thread has some
+ * adjacent ones, as many as are one part of all elements and segments. A segment that is much of the whole
+ * is left out then, and all threads work on it together.
+ */
+#include "cpu/cpu.h"
+#include "cpu/levels.h"
+#include "cpu/modes.h"
+#include "cpu/parallel.h"
+
+enum {
+    WORTH = 2 * (64 << 10), /* bytes that a thread must go through to be worth its start */
+    SEGMENT = 4,            /* a segment takes as long as so many elements */
+    SHARED = 1 << 20        /* bytes of a segment that all threads share, or more */
+};
+
+/* One call. */
+struct by_offsets {
+    const struct vscan__scan *scan;
+    const struct vscan__cpu_pair *pair;
+    struct vscan__cpu_levels begin;       /* before a vector without an initial value */
+    struct vscan__cpu_ragged ragged;      /* for the pair's loop */
+    int64_t most;                         /* elements of a segment that one thread has */
+    int64_t from[VSCAN__CPU_THREADS + 1]; /* each part's first segment */
+    int64_t wrong[VSCAN__CPU_THREADS];    /* each part's first wrong offset, or -1 */
+};
+
+/* A segment as a vector; n = -1: it is wrong. */
+static struct vscan__scan segment_of(const struct by_offsets *call, int64_t k) {
+    const struct vscan__scan *scan = call->scan;
+    const int64_t begin = vscan__cpu_offset(scan, k), end = vscan__cpu_offset(scan, k + 1);
+    const int64_t size = call->pair->size;
+    if (begin < 0 || end < begin || end > scan->n) return (struct vscan__scan){.n = -1};
+    const bool any = end > begin; /* else there may be no vectors */
+    return (struct vscan__scan){
+        .n = end - begin,
+        .in = any ? (const char *)scan->in + begin * size : NULL,
+        .out = any && scan->out != NULL ? (char *)scan->out + begin * size : NULL,
+        .exclusive = scan->exclusive,
+        .backward = scan->backward,
+        .has_initial = scan->has_initial != 0 ? 2 : 0,
+        .initial_at = vscan__cpu_initial(scan),
+        .total = scan->totals != NULL ? (char *)scan->totals + k * size : NULL};
+}
+
+static void run_part(void *work, int part, int parts) {
+    (void)parts;
+    struct by_offsets *call = work;
+    const struct vscan__scan *scan = call->scan;
+    const struct vscan__modes modes = vscan__set_modes(call->pair->arithmetic);
+    const int64_t to = call->from[part + 1];
+    int64_t wrong = -1;
+    for (int64_t k = call->from[part]; k < to; k++) {
+        k = call->pair->short_segments(&call->ragged, k, to);
+        if (k == to) break;
+        const struct vscan__scan segment = segment_of(call, k);
+        if (segment.n >= 0 && segment.n <= call->most)
+            vscan__cpu_run_line(&segment, call->pair, &call->begin);
+        else if (segment.n < 0 && wrong < 0) /* of a wrong one, what is wrong first */
+            wrong = k == 0 && (uint64_t)vscan__cpu_offset(scan, 0) > (uint64_t)scan->n ? 0 : k + 1;
+    }
+    call->wrong[part] = wrong;
+    vscan__restore_modes(call->pair->arithmetic, &modes);
+}
+
+/* How many segments there are before work number `at`: their elements and, for each, SEGMENT more. */
+static int64_t segments_before(const struct vscan__scan *scan, uint64_t at) {
+    int64_t low = 0, high = scan->totals_length;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if ((uint64_t)vscan__cpu_offset(scan, middle) + SEGMENT * (uint64_t)middle < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last segment that begins at or before an element. */
+static int64_t segment_at(const struct vscan__scan *scan, int64_t at) {
+    int64_t low = 0, high = scan->totals_length - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (vscan__cpu_offset(scan, middle) <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+vscan_status vscan__cpu_by_offsets(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                   const struct vscan__cpu_pair *pair) {
+    const int64_t segments = scan->totals_length, size = pair->size;
+    const int64_t first = vscan__cpu_offset(scan, 0);
+    if (first < 0 || first > scan->n) vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, 0);
+    if (segments == 0) return VSCAN_OK;
+    struct by_offsets call; /* not set as a whole, which would take longer than a small call */
+    call.scan = scan;
+    call.pair = pair;
+    call.begin = vscan__cpu_begin(pair);
+    call.ragged = (struct vscan__cpu_ragged){.scan = scan, .z = call.begin.r4};
+    if (!pair->sum) call.ragged.empty = call.begin.r4;
+    const void *initial = vscan__cpu_initial(scan);
+    if (initial != NULL) call.ragged.z = call.ragged.empty = pair->take(initial);
+    const uint64_t elements = (uint64_t)scan->n, all = elements + SEGMENT * (uint64_t)segments;
+    const int threads = vscan__cpu_threads(ctx, (int64_t)(all / (uint64_t)(WORTH / size)));
+    /* elements in no segment count to the first and the last part */
+    for (int t = 0; t < threads; t++)
+        call.from[t] = t == 0 ? 0 : segments_before(scan, all / (uint64_t)threads * (uint64_t)t);
+    for (int t = 1; t < threads; t++) /* what another thread changes may not ascend */
+        if (call.from[t] < call.from[t - 1]) call.from[t] = call.from[t - 1];
+    call.from[threads] = segments;
+    call.most = threads == 1 ? scan->n : scan->n / threads / 2;
+    if (call.most < SHARED / size) call.most = SHARED / size;
+    vscan__cpu_parallel(threads, run_part, &call);
+    for (int t = 0; t < threads; t++)
+        if (call.wrong[t] >= 0) vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, call.wrong[t]);
+    /* a segment of more than `most` elements has one that is a multiple of it */
+    int64_t done = -1;
+    for (int64_t at = 0; threads > 1 && at < scan->n; at += call.most) {
+        const int64_t k = segment_at(scan, at);
+        const struct vscan__scan segment = segment_of(&call, k);
+        if (segment.n <= call.most || k == done) continue;
+        done = k;
+        /* always OK: only what has no out may lack memory */
+        (void)(scan->out != NULL ? vscan__cpu_scan(ctx, &segment, pair)
+                                 : vscan__cpu_reduce(ctx, &segment, pair));
+    }
+    return VSCAN_OK;
+}
