@@ -26,7 +26,7 @@
  * 3. Inclusive out[i] = X4[i] = R4 + (R3 + (R2 + (R1 + X0[i]))). Exclusive out[i] is the inclusive
  *    result before it, and for i = 0 the initial value, or +0.0. The total is the last inclusive
  *    result.
- * 4. In a segmented scan, what lies before a segment's first element is absent at every level; R4
+ * 4. In a segmented scan by head flags, what lies before a segment's first element is absent at every level; R4
  *    then begins with the initial value again. So a segmented scan without flags has the bits of
  *    the scan.
  *
