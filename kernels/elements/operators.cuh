@@ -232,18 +232,30 @@ struct pair<op_max, double> {
 /* The kernel's pair of a pair of core/pairs.h, and the transform. */
 template <class Op, class T>
 struct form;
-/* The pairs that kernels are compiled for. */
-#define VSCAN__FORMS(X)                                                                            \
+/* The pairs that kernels are compiled for, by the size of their elements. */
+#define VSCAN__FORMS_OF_4_BYTES(X)                                                                 \
     X(op_plus, int)                                                                                \
-    X(op_plus, long)                                                                               \
-    X(op_plus, float)                                                                              \
-    X(op_plus, double)                                                                             \
     X(op_max, int)                                                                                 \
-    X(op_max, float)                                                                               \
-    X(op_max, double)                                                                              \
     X(op_or, int)                                                                                  \
-    X(op_or, long)
+    X(op_plus, float)                                                                              \
+    X(op_max, float)
+#define VSCAN__FORMS_OF_8_BYTES(X)                                                                 \
+    X(op_plus, long)                                                                               \
+    X(op_or, long)                                                                                 \
+    X(op_plus, double)                                                                             \
+    X(op_max, double)
+#define VSCAN__FORMS(X)                                                                            \
+    VSCAN__FORMS_OF_4_BYTES(X)                                                                     \
+    VSCAN__FORMS_OF_8_BYTES(X)
+template <class Pair>
+static constexpr bool is_compiled = false;
+#define X(op, T)                                                                                   \
+    template <>                                                                                    \
+    constexpr bool is_compiled<pair<op, T>> = true;
+VSCAN__FORMS(X)
+#undef X
 #define FORM(op, T, kernel_op, kernel_T, ...)                                                      \
+    static_assert(is_compiled<pair<kernel_op, kernel_T>>, "VSCAN__FORMS has it");                  \
     template <>                                                                                    \
     struct form<op, T> {                                                                           \
         using kernel = pair<kernel_op, kernel_T>;                                                  \

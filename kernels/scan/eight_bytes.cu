@@ -3,10 +3,7 @@
 #include "scan/launch.cuh"
 #include "scan/widening/widening.cuh"
 
-SCANS_OF(op_plus, long)
-SCANS_OF(op_or, long)
-SCANS_OF(op_plus, double)
-SCANS_OF(op_max, double)
+VSCAN__FORMS_OF_8_BYTES(SCANS_OF)
 
 cudaError_t vscan::launch_small_widening(const vscan__launch *launch, const scan_arguments &a) {
     return launch_small<widened_plus, false>(launch, a);

@@ -3,8 +3,4 @@
    what is alike in kernels takes little room in the library if they are compressed together. */
 #include "scan/launch.cuh"
 
-SCANS_OF(op_plus, int)
-SCANS_OF(op_max, int)
-SCANS_OF(op_or, int)
-SCANS_OF(op_plus, float)
-SCANS_OF(op_max, float)
+VSCAN__FORMS_OF_4_BYTES(SCANS_OF)
