@@ -44,7 +44,7 @@ done
 may 'kernels/' "(scan|reduce|matrix|segments|pack|split|map|sort)/|$below|[^/]*\$"
 may 'info/' 'info/'
 may 'python/' '[^/]*$'
-may 'mpi/' 'core/(options|order)\.h|cpu/modes\.h|[^/]*$'
+may 'mpi/' 'core/(options|order|pairs)\.h|cpu/modes\.h|[^/]*$'
 
 # tsort fails on a circle. What kernels/ includes is relative to kernels/.
 if ! circle=$(printf '%s\n' "$edges" | sed 's,^kernels/,,' | tsort 2>&1 >/dev/null); then

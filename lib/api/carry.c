@@ -66,10 +66,7 @@ vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
     int64_t bytes;
     enum vscan__pair pair;
     TRY(vscan__check_size(ctx, type, 0, &bytes));
-    if (!vscan__has_pairs(type))
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
-                           vscan__type_name(type));
-    TRY(vscan__check_pair(ctx, op, type, &pair));
+    TRY(vscan__check_pair_of(ctx, "type is", op, type, &pair));
     TRY(vscan__check_direction(ctx, "direction", (int32_t)direction));
     TRY(ctx->backend->may_wait(ctx));
     void *memory = NULL;

@@ -173,12 +173,10 @@ static const struct enum_value {
     X(type, BIT),
     X(type, LONG),
     X(type, UINT8),
-    X(op, PLUS),
-    X(op, MAX),
-    X(op, MIN),
-    X(op, AND),
-    X(op, OR),
-    X(kind, INCLUSIVE),
+#define OPERATOR(name, NAME) X(op, NAME),
+    VSCAN__OPERATORS(OPERATOR)
+#undef OPERATOR
+        X(kind, INCLUSIVE),
     X(kind, EXCLUSIVE),
     X(direction, FORWARD),
     X(direction, BACKWARD),
@@ -251,12 +249,19 @@ const uint8_t vscan__pair_rows[VSCAN__TYPES][VSCAN__OPS] = {
 #undef X
 };
 
-vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type) {
+bool vscan__has_pairs(vscan_type type) {
+    for (int op = 0; op < VSCAN__OPS; op++)
+        if (vscan__pair_rows[VSCAN__AT_TYPE(type)][op] != 0) return true;
+    return false;
+}
+
+vscan_status vscan__refuse_pair(vscan_ctx *ctx, const char *what, vscan_op op, vscan_type type) {
     if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
         return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_op");
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
-                       "in is a buffer of type %s, which no operator works on",
-                       vscan__type_name(type));
+    const bool some = vscan__has_pairs(type);
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "%s %s, which %s %s on", what, vscan__type_name(type),
+                       some ? enum_value((int32_t)op)->name : "no operator",
+                       some ? "does not work" : "works");
 }
 
 vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,

@@ -253,24 +253,28 @@ struct vscan__named {
 vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
                                 const struct vscan__named *vectors, int64_t **at);
 
-/* Whether the operators of pairs work on a type, which vscan__check_size has seen. */
-static inline bool vscan__has_pairs(vscan_type type) {
-    return type == VSCAN_INT || type == VSCAN_LONG || VSCAN__IS_REAL(type);
-}
+/* Whether any operator of pairs works on a type, which vscan__check_size has seen. */
+bool vscan__has_pairs(vscan_type type);
 
 /* What changes nothing, for a pair that any order suits (carry.c); of plus 0. */
 union vscan__value vscan__identity(vscan_op op, vscan_type type);
 
-/* The row of an operator and the type of the buffer "in". The table has 1 + the row, so that 0 is a
-   pair that is missing. */
+/* The row of an operator and a type; what: the words of the sentence before the type. The table has 1 + the
+   row, so that 0 is a pair that is missing. */
 extern const uint8_t vscan__pair_rows[VSCAN__TYPES][VSCAN__OPS];
-vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type);
-static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
-                                             enum vscan__pair *pair) {
+vscan_status vscan__refuse_pair(vscan_ctx *ctx, const char *what, vscan_op op, vscan_type type);
+static inline vscan_status vscan__check_pair_of(vscan_ctx *ctx, const char *what, vscan_op op,
+                                                vscan_type type, enum vscan__pair *pair) {
     const unsigned at = VSCAN__AT_OP((unsigned)op);
     const int row = at < VSCAN__OPS ? vscan__pair_rows[VSCAN__AT_TYPE(type)][at] - 1 : -1;
     *pair = (enum vscan__pair)row;
-    return row >= 0 ? VSCAN_OK : vscan__refuse_pair(ctx, op, type);
+    return row >= 0 ? VSCAN_OK : vscan__refuse_pair(ctx, what, op, type);
+}
+
+/* The same where the type is that of the buffer "in". */
+static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                                             enum vscan__pair *pair) {
+    return vscan__check_pair_of(ctx, "in is a buffer of type", op, type, pair);
 }
 
 /* Whether a sum of ints is one of longs: results are. */

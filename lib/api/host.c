@@ -82,12 +82,7 @@ static vscan_status check_apart(const struct array *a, const struct array *b, bo
 
 static vscan_status check_pair(vscan_op op, vscan_type type, enum vscan__pair *pair) {
     TRY(vscan__check_a_type(NULL, "type", type));
-    if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
-        return vscan__refuse_enum(NULL, "op", (int32_t)op, "vscan_op");
-    if (!vscan__has_pairs(type))
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
-                           vscan__type_name(type));
-    return vscan__check_pair(NULL, op, type, pair);
+    return vscan__check_pair_of(NULL, "type is", op, type, pair);
 }
 
 /* ---- Scans ----------------------------------------------------------------------------------- */

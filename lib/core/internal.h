@@ -127,7 +127,11 @@ vscan_status vscan__report_late(vscan_ctx *ctx);
 /* Each enum has numbers of its own (vscan.h); in tables of rows its first value is at 0. */
 #define VSCAN__AT_TYPE(type) ((type)-VSCAN_INT)
 #define VSCAN__AT_OP(op) ((op)-VSCAN_PLUS)
-enum { VSCAN__TYPES = VSCAN_UINT8 - VSCAN_INT + 1, VSCAN__OPS = VSCAN_OR - VSCAN_PLUS + 1 };
+enum { VSCAN__TYPES = VSCAN_UINT8 - VSCAN_INT + 1 };
+#define X(op, OP)                                                                                  \
+    _Static_assert(VSCAN__AT_OP((int)VSCAN_##OP) == (int)vscan__op_##op, "the order of vscan_op");
+VSCAN__OPERATORS(X)
+#undef X
 
 /* Bytes of one element; 0 for bits, and where there is no type: 0 is none. */
 static inline int64_t vscan__element_size(vscan_type type) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The type x operator matrix: one row a pair, written here and nowhere else. Both backends make
- * their kernels and their tables from these rows, the tests theirs.
+ * The operators, and the type x operator matrix: one row a pair, written here and nowhere else. Both
+ * backends make their kernels and their tables from these rows, the tests theirs. A pair that has no row is
+ * refused with VSCAN_ERROR_PAIR.
  *
+ * X(op, OP), in the order of enum vscan_op.
  * X(pair, op, type, OP, TYPE): pair is the name used in code, tables, tests and CSV alike.
  *
  * What a pair means is decided above the rows (include/vscan.h, enum vscan_op): max and min follow
@@ -10,6 +12,13 @@
  */
 #ifndef VSCAN_PAIRS_H
 #define VSCAN_PAIRS_H
+
+#define VSCAN__OPERATORS(X)                                                                        \
+    X(plus, PLUS)                                                                                  \
+    X(max, MAX)                                                                                    \
+    X(min, MIN)                                                                                    \
+    X(and, AND)                                                                                    \
+    X(or, OR)
 
 #define VSCAN__PAIRS(X)                                                                            \
     X(plus_int, plus, int, PLUS, INT)                                                              \
@@ -32,6 +41,14 @@
     X(min_double, min, double, MIN, DOUBLE)                                                        \
     X(and_double, and, double, AND, DOUBLE)                                                        \
     X(or_double, or, double, OR, DOUBLE)
+
+/* vscan__op_plus, ...: the index of an operator in tables; how many there are. */
+enum vscan__operator {
+#define X(op, OP) vscan__op_##op,
+    VSCAN__OPERATORS(X)
+#undef X
+        VSCAN__OPS
+};
 
 /* vscan__pair_plus_int, ...: the index of a row in every table. */
 enum vscan__pair {

@@ -103,12 +103,13 @@ void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t byt
 /* ---- Making and destroying ------------------------------------------------------------------- */
 
 static void release(vscan__mpi *mpi) {
-    for (int i = 0; i < CARRIES; i++) {
-        (void)vscan_carry_destroy(mpi->carries.of[i]);
-        (void)vscan_carry_destroy(mpi->host_carries.of[i]);
+    vscan_carry **const carries = &mpi->carries[0][0][0][0];
+    for (size_t i = 0; i < sizeof mpi->carries / sizeof *carries; i++)
+        (void)vscan_carry_destroy(carries[i]);
+    for (int i = 0; i < TYPES; i++) {
+        (void)vscan_buffer_destroy(mpi->one[i]);
+        (void)vscan_buffer_destroy(mpi->scratch[i]);
     }
-    for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->one[i]);
-    for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->scratch[i]);
     for (int i = 0; i < 2; i++) (void)vscan_buffer_destroy(mpi->sums[i]);
     (void)vscan_ctx_destroy(mpi->host);
     free_room(mpi, &mpi->room_sums);

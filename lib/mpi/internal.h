@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of libvscan_mpi share. The library stands on vscan.h and MPI alone; of libvscan's own
- * headers it includes core/order.h, where the sizes of the order of addition are, and cpu/modes.h.
+ * headers it includes core/order.h, where the sizes of the order of addition are, core/pairs.h and cpu/modes.h.
  */
 #ifndef VSCAN_MPI_INTERNAL_H
 #define VSCAN_MPI_INTERNAL_H
@@ -13,6 +13,7 @@
 
 #include "core/options.h"
 #include "core/order.h"
+#include "core/pairs.h"
 #include "vscan_mpi.h"
 
 /* An element: its bits in the low bytes, as in a saved carry; the others are 0. */
@@ -75,11 +76,7 @@ struct vscan__mpi_told {
 enum { SENTENCE = 512 }; /* bytes, with the closing 0 */
 enum { MOST_AREAS = 9 }; /* of one call */
 
-/* Carries, made when they are first needed. */
-enum { CARRIES = 5 * 6 * 2 }; /* operators, types, directions */
-struct vscan__mpi_carries {
-    vscan_carry *of[CARRIES];
-};
+enum { TYPES = VSCAN_LONG - VSCAN_INT + 1 }; /* no operator works on those that follow */
 
 /* What is behind a handle. */
 typedef struct vscan__mpi {
@@ -102,10 +99,11 @@ typedef struct vscan__mpi {
     int64_t *send_begin, *receive_begin, *spare;
     MPI_Request *requests; /* two a rank */
     MPI_Status *statuses;
-    struct vscan__mpi_carries carries, host_carries;
-    vscan_buffer *one[6];     /* of one element, by type */
-    vscan_buffer *sums[2];    /* of tiles: floats, doubles */
-    vscan_buffer *scratch[6]; /* results of a piece that nobody wants, by type */
+    vscan_carry *carries[2][VSCAN__OPS][TYPES]
+                        [2];      /* ctx's and host's, made when first needed; directions */
+    vscan_buffer *one[TYPES];     /* of one element, by type */
+    vscan_buffer *sums[2];        /* of tiles: floats, doubles */
+    vscan_buffer *scratch[TYPES]; /* results of a piece that nobody wants, by type */
     struct vscan__mpi_room {
         void *memory;
         int64_t bytes;

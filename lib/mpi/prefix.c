@@ -7,9 +7,8 @@
 vscan_status vscan__mpi_carry(vscan__mpi *mpi, bool of_host, const struct vscan__mpi_scan *scan,
                               vscan_carry **carry) {
     vscan_ctx *const ctx = of_host ? mpi->host : mpi->ctx;
-    const int pair = 6 * ((int)scan->op - VSCAN_PLUS) + (int)scan->type - VSCAN_INT;
     vscan_carry **const kept =
-        &(of_host ? &mpi->host_carries : &mpi->carries)->of[2 * pair + scan->backward];
+        &mpi->carries[of_host][scan->op - VSCAN_PLUS][scan->type - VSCAN_INT][scan->backward];
     if (*kept == NULL)
         TRY(vscan__mpi_say(mpi, ctx,
                            vscan_carry_create(ctx, scan->op, scan->type,

@@ -141,6 +141,8 @@ static ALWAYS_INLINE void NAME(store_keys)(K *to, vec v) {
 
 /* ---- Operators ------------------------------------------------------------------------------- */
 
+_Static_assert(VSCAN__OPS == 5, "identity, combine, take and put know each operator");
+
 static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
 #if SUM
     (void)op;

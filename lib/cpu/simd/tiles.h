@@ -59,29 +59,19 @@ SHARE(union vscan__value, return, overlap, overlap,
       (enum vscan_op op, const struct vscan__cpu_overlap *overlap), overlap)
 #endif
 
-/* The function of that name: shared, or the kind's own. */
-#define LARGE(name, function, op, type) LARGE_##type##_##op(name, function, op, type)
-#define OWN(name, function, op, type) KIND_OF(function, op, type)
-#define LARGE_int_plus OWN
-#define LARGE_int_max OWN
-#define LARGE_int_min OWN
-#define LARGE_int_and OWN
-#define LARGE_int_or OWN
-#define LARGE_long_plus OWN
-#define LARGE_long_max(name, function, op, type) name##_long_max
-#define LARGE_long_min(name, function, op, type) name##_long_max
-#define LARGE_long_and(name, function, op, type) name##_long_or
-#define LARGE_long_or(name, function, op, type) name##_long_or
-#define LARGE_float_plus OWN
-#define LARGE_float_max OWN
-#define LARGE_float_min OWN
-#define LARGE_float_and(name, function, op, type) name##_float_or
-#define LARGE_float_or(name, function, op, type) name##_float_or
-#define LARGE_double_plus OWN
-#define LARGE_double_max OWN
-#define LARGE_double_min OWN
-#define LARGE_double_and(name, function, op, type) name##_double_or
-#define LARGE_double_or(name, function, op, type) name##_double_or
+/* The function of that name: the shared one that a row below names, else the kind's own. */
+#define LARGE(name, function, op, type)                                                            \
+    SECOND_OF(SHARED_##type##_##op(name), KIND_OF(function, op, type), )
+#define SECOND_OF(...) SECOND_OF_(__VA_ARGS__)
+#define SECOND_OF_(first, second, ...) second
+#define SHARED_long_max(name) , name##_long_max
+#define SHARED_long_min(name) , name##_long_max
+#define SHARED_long_and(name) , name##_long_or
+#define SHARED_long_or(name) , name##_long_or
+#define SHARED_float_and(name) , name##_float_or
+#define SHARED_float_or(name) , name##_float_or
+#define SHARED_double_and(name) , name##_double_or
+#define SHARED_double_or(name) , name##_double_or
 
 #if CPU_TIGHT
 #define OVERLAP(pair, op, type, OP)                                                                \
