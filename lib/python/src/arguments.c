@@ -72,10 +72,25 @@ bool arguments_read(struct signature *s, PyObject *const *arguments, Py_ssize_t 
     return true;
 }
 
+bool arguments_is_none(const struct signature *s, PyObject *const *arguments, Py_ssize_t given,
+                       PyObject *keywords, int k) {
+    if (k < given) return arguments[k] == Py_None;
+    const Py_ssize_t named = keywords != NULL ? PyTuple_Size(keywords) : 0;
+    for (Py_ssize_t i = 0; i < named; i++)
+        if (find_parameter(s, count_parameters(s), PyTuple_GetItem(keywords, i)) == k)
+            return arguments[given + i] == Py_None;
+    return false;
+}
+
 /* ---- Words and numbers ----------------------------------------------------------------------- */
 
+static const char *const names[] = {"plus", "max", "min", "and", "or"};
+
+const char *op_name(vscan_op op) {
+    return names[op - VSCAN_PLUS];
+}
+
 bool arguments_op(PyObject *name, vscan_op *op) {
-    static const char *const names[] = {"plus", "max", "min", "and", "or"};
     static PyObject *interned[5];
     *op = VSCAN_PLUS;
     if (name == NULL) return true;

@@ -20,8 +20,13 @@ struct signature {
 bool arguments_read(struct signature *signature, PyObject *const *arguments, Py_ssize_t count,
                     PyObject *keywords, PyObject **values);
 
+/* Whether parameter k was given, as None. */
+bool arguments_is_none(const struct signature *signature, PyObject *const *arguments,
+                       Py_ssize_t count, PyObject *keywords, int k);
+
 /* For each, NULL is the default. */
 bool arguments_op(PyObject *name, vscan_op *op);
+const char *op_name(vscan_op op);
 bool arguments_flag(PyObject *value, bool *flag);
 bool arguments_axis(PyObject *value, int ndim, int *axis);
 

@@ -75,9 +75,11 @@ int64_t type_size(vscan_type type) {
 }
 
 static void refuse(const char *function, PyObject *dtype, const char *supported) {
-    PyErr_Format(PyExc_TypeError,
-                 "%s(): dtype %S is not supported; %sint32, int64, float32 and float64 are",
-                 function, dtype, supported);
+    PyErr_Format(
+        PyExc_TypeError,
+        "%s(): dtype %S is not supported; %sint32, int64, float32 and float64 are (convert "
+        "it by astype, or dtype= where there is one)",
+        function, dtype, supported);
 }
 
 void refuse_dtype(const char *function, PyObject *dtype) {
@@ -102,7 +104,9 @@ bool array_check_movable(const struct array *a, const char *function) {
 
 bool array_check_flags(const struct array *a, const char *function, const char *name) {
     if (a->type == VSCAN_BYTE || a->type == VSCAN_UINT8 || a->type == VSCAN_INT) return true;
-    PyErr_Format(PyExc_TypeError, "%s(): %s must have dtype bool, uint8 or int32", function, name);
+    PyErr_Format(PyExc_TypeError,
+                 "%s(): %s must have dtype bool, uint8 or int32 (positions are offsets)", function,
+                 name);
     return false;
 }
 

@@ -50,6 +50,12 @@ static void carry_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
+static PyObject *carry_repr(PyObject *self) {
+    return PyUnicode_FromFormat("<vscan.Carry of %s, %s%s>", op_name(carry(self)->op),
+                                type_name(carry(self)->type),
+                                carry(self)->direction == VSCAN_BACKWARD ? ", reverse" : "");
+}
+
 static bool failed(vscan_status status, const vscan_ctx *ctx) {
     return status != VSCAN_OK && raise_status(status, ctx) == NULL;
 }
@@ -289,6 +295,7 @@ static PyType_Slot slots[] = {
          "array([ 8,  9, 14])\n")},
     {Py_tp_new, (void *)carry_new},
     {Py_tp_dealloc, (void *)carry_dealloc},
+    {Py_tp_repr, (void *)carry_repr},
     {Py_tp_methods, methods},
     {0, NULL}};
 

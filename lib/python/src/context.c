@@ -113,6 +113,14 @@ static int set_stream(PyObject *self, PyObject *value, void *nothing) {
     return set_status(self, vscan_ctx_set_stream(context(self)->ctx, stream));
 }
 
+static PyObject *context_repr(PyObject *self) {
+    const vscan_ctx *const ctx = context(self)->ctx;
+    return vscan_ctx_backend(ctx) == VSCAN_BACKEND_CPU
+               ? PyUnicode_FromFormat("<vscan.Context on the CPU, %d threads>",
+                                      vscan_ctx_threads(ctx))
+               : PyUnicode_FromFormat("<vscan.Context on GPU %d>", vscan_ctx_device(ctx));
+}
+
 static PyGetSetDef properties[] = {
     {"backend", get_backend, NULL, PyDoc_STR("'cpu' or 'cuda'."), NULL},
     {"device", get_device, NULL, PyDoc_STR("The number of the device, from 0."), NULL},
@@ -141,6 +149,7 @@ static PyType_Slot slots[] = {
          "(array([5, 5, 5, 5, 5]), 5)\n")},
     {Py_tp_new, (void *)context_new},
     {Py_tp_dealloc, (void *)context_dealloc},
+    {Py_tp_repr, (void *)context_repr},
     {Py_tp_methods, context_methods},
     {Py_tp_getset, properties},
     {0, NULL}};

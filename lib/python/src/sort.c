@@ -60,6 +60,15 @@ static bool sort_last_axis(const struct sort *sort, const struct array *x, struc
     return false;
 }
 
+/* All elements as one line, in C order. */
+static bool flatten(struct array *x) {
+    if (!array_make_dense(x, x->type, true)) return false;
+    x->shape[0] = array_size(x);
+    x->strides[0] = type_size(x->type);
+    x->ndim = 1;
+    return true;
+}
+
 static PyObject *sort_array(const struct sort *sort, struct array *x, int axis) {
     const int last = x->ndim - 1;
     struct array sorted;
@@ -82,10 +91,11 @@ static PyObject *sort_with(struct signature *signature, bool positions, PyObject
         !array_from(values[X], signature->function, &x))
         return NULL;
     if (descending) sort.options.order = VSCAN_DESCENDING;
+    const bool flat = arguments_is_none(signature, arguments, count, keywords, AXIS);
     int axis = x.ndim - 1;
     if ((values[AXIS] == NULL || arguments_axis(values[AXIS], x.ndim, &axis)) &&
-        array_check_scannable(&x, signature->function))
-        result = sort_array(&sort, &x, axis);
+        array_check_scannable(&x, signature->function) && (!flat || flatten(&x)))
+        result = sort_array(&sort, &x, flat ? 0 : axis);
     array_clear(&x);
     return result;
 }
@@ -411,21 +421,23 @@ static PyObject *count_in(struct array *x, struct array *edges, PyObject *given)
 
 /* A number of bins becomes edges, as NumPy chooses them. */
 static PyObject *edges_of(PyObject *x, PyObject *bins, PyObject *range) {
-    if (!PyLong_Check(bins)) {
+    if (bins != NULL && !PyLong_Check(bins)) {
         Py_INCREF(bins);
         return bins;
     }
     PyObject *const numpy = PyImport_ImportModule("numpy");
     if (numpy == NULL) return NULL;
-    PyObject *const edges = PyObject_CallMethod(numpy, "histogram_bin_edges", "OOO", x, bins,
+    PyObject *const given = bins != NULL ? bins : PyLong_FromLong(10);
+    PyObject *const edges = PyObject_CallMethod(numpy, "histogram_bin_edges", "OOO", x, given,
                                                 range != NULL ? range : Py_None);
+    if (bins == NULL) Py_XDECREF(given);
     Py_DECREF(numpy);
     return edges;
 }
 
 static PyObject *histogram(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
                            PyObject *keywords) {
-    static struct signature signature = {"histogram", 3, 2, {"x", "bins", "range"}, {NULL}};
+    static struct signature signature = {"histogram", 3, 1, {"x", "bins", "range"}, {NULL}};
     PyObject *values[3], *result = NULL;
     struct array x, edges;
     (void)module;
@@ -434,7 +446,10 @@ static PyObject *histogram(PyObject *module, PyObject *const *arguments, Py_ssiz
     if (bins == NULL) return NULL;
     if (array_from(values[0], "histogram", &x)) {
         if (array_from_vector(bins, "histogram", "bins", &edges)) {
-            result = count_in(&x, &edges, edges.source);
+            PyObject *const given = edges.source; /* which a conversion of the edges gives back */
+            Py_INCREF(given);
+            result = count_in(&x, &edges, given);
+            Py_DECREF(given);
             array_clear(&edges);
         }
         array_clear(&x);
@@ -446,7 +461,9 @@ static PyObject *histogram(PyObject *module, PyObject *const *arguments, Py_ssiz
 PyMethodDef sort_functions[] = {
     FUNCTION(sort, "sort($module, x, *, axis=-1, descending=False, stable=True)\n"
                    "--\n\n"
-                   "A sorted copy along an axis, as the function of this name in the array API.\n\n"
+                   "A sorted copy along an axis, as the function of this name in the array API; "
+                   "with axis=None\n"
+                   "of all elements, as one vector.\n\n"
                    "Always stable. Floats are in the order -inf, ..., -0, +0, ..., +inf, NaN; "
                    "descending, NaNs\n"
                    "come first.\n\n"
@@ -487,7 +504,7 @@ PyMethodDef sort_functions[] = {
         "(array([1, 3]), array([1, 2]))\n"),
     FUNCTION(
         histogram,
-        "histogram($module, x, bins, range=None)\n"
+        "histogram($module, x, bins=10, range=None)\n"
         "--\n\n"
         "How many elements lie in each bin, as int64, and the edges of the bins.\n\n"
         "A bin has its left edge, and the last one has its right edge too. bins are the edges, in\n"

@@ -266,3 +266,8 @@ def test_carry_refused():
                          (lambda: carry.scan(X.reshape(2, 4)), ValueError)):
         with pytest.raises(error):
             wrong()
+
+
+def test_repr():
+    assert repr(vscan.Context("cpu", threads=2)) == "<vscan.Context on the CPU, 2 threads>"
+    assert repr(vscan.Carry("max", np.int32, reverse=True)) == "<vscan.Carry of max, int32, reverse>"

@@ -171,3 +171,17 @@ def test_histogram(data):
 def test_scalar():
     position = vscan.searchsorted(np.array([1, 2, 3]), 2)
     assert position == 1 and isinstance(position, np.int64)
+
+
+def test_as_numpy():
+    """What NumPy's users write."""
+    x = np.array([[3.5, 1], [4, 1]])
+    same(vscan.sort(x, axis=None), np.sort(x, axis=None))
+    same(vscan.argsort(x.T, axis=None), np.argsort(x.T, axis=None, kind="stable"))
+    same(vscan.sort(np.empty((0, 3)), axis=None), np.empty(0))
+    for edges in [0, 2, 6], np.array([0, 2, 6]), np.array([0, 2, 6], np.float32):
+        counts, given = vscan.histogram(x, edges)
+        same(counts, np.array([2, 2]))
+        same(given, np.asarray(edges))
+    for k in 0, 1:
+        same(vscan.histogram(x)[k], np.histogram(x)[k])
