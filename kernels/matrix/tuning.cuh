@@ -24,7 +24,7 @@ static constexpr int columns_window = 16; /* tiles whose aggregates are read at 
 static constexpr int64_t columns_ahead_items = 1 << 20; /* from a chunk to the one it prefetches */
 
 /*
- * Small matrices, float and double plus only: elements, at most. Scans of 2^22 doubles and floats
+ * Small matrices (scans: float and double plus only): elements, at most. Scans of 2^22 doubles and floats
  * took, where rows begin anywhere in a cache line, 0.76 and 0.91 of the time that they took before,
  * of 16384 columns 0.89 and 1.13, of 1024 columns 1.05 and 1.22.
  */
@@ -32,18 +32,17 @@ static constexpr int64_t small_columns_items = (int64_t)1 << 21,
                          small_unaligned_columns_items = (int64_t)1 << 22,
                          small_column_sums_items = (int64_t)1 << 22;
 static constexpr int small_columns_threads = 256, small_columns_resident = 3;
-static constexpr int small_column_sums_blocks = 512; /* of level 1, of a column */
+static constexpr int small_column_sums_blocks = 512, /* of level 1, of a column */
+    small_column_sums_resident = 4;
 
 /* ---- Reductions of columns (matrix/columns/reduce.cuh) --------------------------------------- */
 
-static constexpr int column_sums_threads = 256,
-                     column_sums_resident = 4; /* blocks a multiprocessor */
+static constexpr int column_sums_threads = 256, column_sums_max_threads = 512,
+                     column_sums_resident = 2; /* blocks a multiprocessor */
 static constexpr int column_sums_reads = 4;   /* aggregates of a thread whose loads are in flight */
 static constexpr int column_sums_window = 32; /* tiles from one published prefix to the next */
 /* Threads that a matrix shall keep busy before a thread has more than one batch of 128 bytes. */
 static constexpr int64_t column_sums_batch_threads = 1024 * column_sums_threads;
-/* Float and double plus: as many threads as together. */
-static constexpr int nested_sums_threads = 512, nested_sums_resident = 2;
 
 /* ---- Scans of columns of large matrices (matrix/columns/large.cuh) --------------------------- */
 
@@ -83,11 +82,10 @@ static constexpr int large_columns_ahead_bytes = 4 << 20; /* from a chunk to the
 /* Warps. Aggregates of chunks and of tiles are waited for at the same time, by warps of their
    own. */
 static constexpr int column_reduction_warps = 8, column_store_warps = 2;
-static constexpr int column_chunk_prefix_warps = 6, column_tile_prefix_warps = 2;
-static constexpr int column_prefix_warps = column_chunk_prefix_warps + column_tile_prefix_warps;
-/* Of the chunk prefix warps, where the order matters: for groups and for blocks of level 1. */
-static constexpr int column_group_warps = 2,
-                     column_block_warps = column_chunk_prefix_warps - column_group_warps;
+/* Prefix warps for groups, for blocks of level 1 and for tiles. */
+static constexpr int column_group_warps = 2, column_block_warps = 4, column_tile_prefix_warps = 2;
+static constexpr int column_prefix_warps =
+    column_group_warps + column_block_warps + column_tile_prefix_warps;
 /* Scan warps: as many as have work at a time. Doubles are half as many, and need more registers. */
 static constexpr int column_scan_warps_double = 8, column_scan_warps_float = 12;
 static constexpr int column_tiles_read = 8; /* at a time */

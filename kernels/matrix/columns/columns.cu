@@ -2,7 +2,7 @@
 /* Launches scans and reductions of columns: chooses the kernel. */
 #include "matrix/columns/columns.cuh"
 #include "matrix/columns/large.cuh"
-#include "matrix/columns/reduce.cuh"
+#include "matrix/columns/reduce_small.cuh"
 #include "matrix/matrix.cuh"
 
 namespace vscan {
@@ -63,8 +63,9 @@ int64_t column_words(const vscan__matrix &matrix, int size) {
     for (const int64_t together : {(int64_t)1, most, matrices % most}) {
         if (together == 0) continue;
         const vscan__matrix some = some_of(matrix, 0, together, size);
-        const int64_t of_column = some.out == nullptr ? column_sums_status_words(some, size)
-                                                      : scan_columns_status_words(some, size);
+        const int64_t of_column = some.out == nullptr
+                                      ? chosen_column_sums_shape(some, size).status_words
+                                      : scan_columns_status_words(some, size);
         if (of_column * some.lines > words) words = of_column * some.lines;
     }
     return words;

@@ -30,32 +30,20 @@ __global__ void __launch_bounds__(large_columns_threads<Pair>, 1)
     }
     __syncthreads();
     int thread = (int)threadIdx.x;
-    if (thread < 32 * column_scan_warps<Pair>) {
-        if constexpr (Pair::in_any_order)
-            return large_columns<Pair>{a, shared, thread}.scan_chunks();
-        else
-            return large_columns<Pair>{a, shared, thread}.scan_nested_chunks();
-    }
+    if (thread < 32 * column_scan_warps<Pair>)
+        return large_columns<Pair>{a, shared, thread}.scan_chunks();
     thread -= 32 * column_scan_warps<Pair>;
     if (thread < 32 * column_reduction_warps)
         return large_columns<Pair>{a, shared, thread}.reduce_chunks();
     thread -= 32 * column_reduction_warps;
-    if constexpr (Pair::in_any_order) {
-        if (thread < 32 * column_chunk_prefix_warps)
-            return large_columns<Pair>{a, shared, thread}.look_back_chunks();
-        thread -= 32 * column_chunk_prefix_warps;
-        if (thread < 32 * column_tile_prefix_warps)
-            return large_columns<Pair>{a, shared, thread}.look_back_tiles();
-    } else {
-        if (thread < 32 * column_group_warps)
-            return large_columns<Pair>{a, shared, thread}.look_back_groups();
-        thread -= 32 * column_group_warps;
-        if (thread < 32 * column_block_warps)
-            return large_columns<Pair>{a, shared, thread}.look_back_blocks();
-        thread -= 32 * column_block_warps;
-        if (thread < 32 * column_tile_prefix_warps)
-            return large_columns<Pair>{a, shared, thread}.look_back_nested_tiles();
-    }
+    if (thread < 32 * column_group_warps)
+        return large_columns<Pair>{a, shared, thread}.look_back_groups();
+    thread -= 32 * column_group_warps;
+    if (thread < 32 * column_block_warps)
+        return large_columns<Pair>{a, shared, thread}.look_back_blocks();
+    thread -= 32 * column_block_warps;
+    if (thread < 32 * column_tile_prefix_warps)
+        return large_columns<Pair>{a, shared, thread}.look_back_tiles();
     thread -= 32 * column_tile_prefix_warps;
     if (thread < 32) return large_columns<Pair>{a, shared, thread}.load_chunks();
     large_columns<Pair>{a, shared, thread - 32}.store_chunks();
@@ -68,8 +56,7 @@ static bool is_copied_as_it_is(const vscan__matrix &matrix) {
     return matrix.step == matrix.lines && matrix.lines <= columns_as_they_are_to;
 }
 
-static large_columns_shape large_columns_shape_of(const vscan__matrix &matrix, int size,
-                                                  int sum_size, bool in_any_order) {
+static large_columns_shape large_columns_shape_of(const vscan__matrix &matrix, int size) {
     const int quad = 16 / size, line_items = 128 / size; /* elements of 16 bytes, of 128 bytes */
     large_columns_shape s = {};
     s.boxes = !is_copied_as_it_is(matrix);
@@ -81,15 +68,13 @@ static large_columns_shape large_columns_shape_of(const vscan__matrix &matrix, i
     /* a slice for each lane that copies; with 8 floats 1024 rows were better than 2048 */
     s.log_slices = 5;
     while (s.slice_step * size << s.log_slices > large_columns_slices_bytes) --s.log_slices;
-    const int bits = (size == 8 ? log_tile_double : log_tile_float) - 5 - s.log_slices;
-    const int sums = s.width * sum_size; /* bytes of a sum for each column */
+    const int sums = s.width * size; /* bytes of a sum for each column */
     s.sums_at = s.slice_step * size << s.log_slices;
-    s.nodes_at = s.sums_at + (sums << s.log_slices);
-    s.stage_bytes = (s.nodes_at + (bits + 1) * sums + 127) & ~127;
-    const int value_bytes = ((1 << column_chunk_bits) - 1 + column_tiles_read) * sums;
+    s.levels_at = s.sums_at + (sums << s.log_slices);
+    s.stage_bytes = (s.levels_at + 4 * sums + 127) & ~127;
+    const int value_bytes = (column_levels_read + column_tiles_read) * sums;
     s.kept = matrix.lines * size <= large_columns_kept;
-    const int levels = in_any_order ? 1 : 2; /* of the prefix of a tile */
-    const int prefix_bytes = s.kept ? s.strips * (levels * sums + (int)sizeof(int)) : 0;
+    const int prefix_bytes = s.kept ? s.strips * (2 * sums + (int)sizeof(int)) : 0; /* R3, R4 */
     s.stages =
         (VSCAN__TMA_SHARED - large_columns_header - value_bytes - prefix_bytes) / s.stage_bytes;
     if (s.stages > large_columns_stages) s.stages = large_columns_stages;
@@ -125,7 +110,7 @@ static bool has_large_columns(const vscan__launch *launch, const vscan__matrix &
     if (is_copied_as_it_is(matrix) && matrix.backward && elements * size % 16 != 0) return false;
     if (launch->large_from == 0) return true; /* for tests */
     /* not if a large part of the chunks is empty */
-    const large_columns_shape s = large_columns_shape_of(matrix, size, size, false);
+    const large_columns_shape s = large_columns_shape_of(matrix, size);
     const int64_t rows = s.chunks * VSCAN__GROUP << s.log_slices;
     return matrix.length * 4 >= rows * 3 && elements * size >= large_columns_bytes;
 }
@@ -148,8 +133,7 @@ template <class Pair>
 static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matrix *matrix,
                                         const pair_transform &transform) {
     const int size = (int)sizeof(typename Pair::T);
-    const large_columns_shape s =
-        large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U), Pair::in_any_order);
+    const large_columns_shape s = large_columns_shape_of(*matrix, size);
     large_columns_arguments a = {matrix_arguments_of(launch, *matrix, s, transform), {}, {}};
     cudaError_t error = cudaSuccess;
     if (s.boxes) error = map_boxes(launch, &a.in_map, matrix->in, *matrix, size);
@@ -173,7 +157,7 @@ static int64_t scan_columns_status_words(const vscan__matrix &matrix, int size) 
         if (small > words) words = small;
     }
     if (!is_large_columns(matrix, size)) return words;
-    const large_columns_shape s = large_columns_shape_of(matrix, size, size, false);
+    const large_columns_shape s = large_columns_shape_of(matrix, size);
     const int64_t large = s.chunks << log_words_of_chunk(log_group + s.log_slices);
     return large > words ? large : words;
 }

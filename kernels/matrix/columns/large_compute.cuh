@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of columns of large matrices (matrix/columns/large_roles.cuh): the warps that reduce, and
- * where any order suits those that look back and scan.
+ * Scans of columns of large matrices (matrix/columns/large_roles.cuh): what the warps that reduce, look
+ * back and scan do in the nested order (matrix/columns/nested.cuh). A slice is a group of each column, and
+ * a chunk at most a block of level 1.
+ *
+ * The sums of slices become their R1. In the first chunk of a block the reduction warps do that; in
+ * a later one group warps, once they have what was published before. Block warps find R2, tile
+ * warps R3 and R4. All of them are prefix warps.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
 
-#include "matrix/columns/large_nested.cuh"
+#include "matrix/columns/large_roles.cuh"
 
 namespace vscan {
 
@@ -14,42 +19,29 @@ namespace vscan {
 
 /* ---- Reduction warps ------------------------------------------------------------------------- */
 
-/* Where any order suits: sums of slices become those of the chunk up to and with each slice. */
+/* sums: of the chunk's slices. */
 template <class Pair>
 __device__ __forceinline__ void
-large_columns<Pair>::publish_chunk(int64_t chunk, pipeline_position t, U *sums) const {
+large_columns<Pair>::publish_groups(int64_t chunk, pipeline_position t, U *sums) const {
     constexpr int threads = 32 * column_reduction_warps;
-    const int items = width() << a.shape.log_slices, first = first_of(t);
-    /* groups of eight slices, then of these */
+    const auto place = place_of(chunk);
+    const bool resumed = chunk + 1 < a.shape.chunks;
+    const int first = first_of(t), columns = columns_from(first);
+    jitter(a.lookback, shared.epoch, chunk, jitter_publish);
+    if (place.begins_block()) {
+        if (thread >= columns) return;
+        const U x1 = fold_in_place<Pair, 8>(Pair::identity, sums + thread, slices(), width());
+        level(t.stage, 1)[thread] = x1;
+        if (resumed && !place.ends_tile())
+            publish<U>(a.lookback, shared.epoch, index_of(place.last(), first + thread), x1);
+    } else if (resumed && !place.ends_block()) {
 #pragma unroll 1
-    for (int i = thread; i < items / 8; i += threads) {
-        const int eight = (int)((uint32_t)i / (uint32_t)width());
-        U *const of = sums + eight * 7 * width() + i;
-        U x[8];
-#pragma unroll
-        for (int j = 0; j < 8; ++j) x[j] = of[j * width()];
-        scan_slice<Pair>(x, 8);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) of[j * width()] = x[j];
-    }
-    sync_warps<1, threads>();
-#pragma unroll 1
-    for (int reach = 8; reach < slices(); reach *= 2) {
-#pragma unroll 1
-        for (int i = thread; i < items; i += threads) {
-            const int q = (int)((uint32_t)i / (uint32_t)width());
-            if (!(q & reach)) continue;
-            const int back = (q & (reach - 1)) + 1;
-            sums[i] = Pair::combine(sums[i - back * width()], sums[i]);
+        for (int i = thread; i < width() << a.shape.log_slices; i += threads) {
+            const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
+            if (column < columns)
+                publish<U>(a.lookback, shared.epoch, index_of(place.first + q, first + column),
+                           sums[i]);
         }
-        sync_warps<1, threads>();
-    }
-    /* a tile's last chunk: prefix warps publish it */
-    if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-        jitter(a.lookback, shared.epoch, chunk, jitter_publish);
-        if (thread < columns_from(first))
-            publish<U>(a.lookback, shared.epoch, index_of(chunk, first + thread),
-                       sums[items - width() + thread]);
     }
 }
 
@@ -82,15 +74,12 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
             sums[i] = sum;
         }
         sync_warps<1, threads>();
-        if constexpr (Pair::in_any_order)
-            publish_chunk(chunk, t, sums);
-        else
-            publish_groups(chunk, t, sums);
+        publish_groups(chunk, t, sums);
         shared.summed.arrive(t);
     }
 }
 
-/* ---- Prefix warps where any order suits: some for chunks, some for tiles --------------------- */
+/* ---- Prefix warps ---------------------------------------------------------------------------- */
 
 /* Reads the aggregates of chunks first, first + step, ..., `count` of them, from column
    `from` on, to value[k][width], as soon as all are published. By so many threads together. */
@@ -133,56 +122,70 @@ __device__ __forceinline__ void large_columns<Pair>::read_aggregates(U *value, i
     }
 }
 
-/* The sum of 2^log values of a column, at most 16. */
 template <class Pair>
-__device__ __forceinline__ typename Pair::U large_columns<Pair>::sum_values(const U *value,
-                                                                            int log) const {
-    static_assert(column_chunk_bits <= 5, "the bits of m, from 0 on");
-    U sum = Pair::identity;
-#pragma unroll 1
-    for (int k = 0; k < 1 << log; k += 8) {
-        U x[8];
-#pragma unroll
-        for (int j = 0; j < 8; ++j)
-            x[j] = k + j < 1 << log ? value[(k + j) * width()] : Pair::identity;
-        sum = Pair::combine(sum, sum_items<Pair>(x));
+__device__ void large_columns<Pair>::look_back_groups() const {
+    constexpr int threads = 32 * column_group_warps;
+    U *const value =
+        (U *)(dynamic_shared() + a.shape.values_at) + (nested<T>::blocks - 1) * width();
+    pipeline_position t;
+    for (;; t.next(a.shape.stages)) {
+        const int64_t chunk = chunk_of(t);
+        if (chunk < 0) return;
+        const auto place = place_of(chunk);
+        if (!place.begins_block()) {
+            const epoch_t epoch = shared.epoch;
+            const bool resumed = chunk + 1 < a.shape.chunks;
+            const int first = first_of(t), groups = place.groups();
+            jitter(a.lookback, epoch, chunk, jitter_wait);
+            read_aggregates<threads>(value, groups, thread, epoch, place.first_group(), 1, first);
+            sync_warps<2, threads>();
+            shared.summed.wait(t);
+            if (thread < columns_from(first)) {
+                const U r1 = fold<Pair, 8>(Pair::identity, value + thread, groups, width());
+                const U x1 = fold_in_place<Pair, 8>(r1, sums(t.stage) + thread, slices(), width());
+                level(t.stage, 1)[thread] = x1;
+                if (resumed && place.ends_block() && !place.ends_tile())
+                    publish<U>(a.lookback, epoch, index_of(place.last(), first + thread), x1);
+            }
+            sync_warps<2, threads>();
+            if (resumed && place.ends_tile()) sync_warps<5, threads + 32 * column_block_warps>();
+        }
+        shared.prefixed.arrive(t);
     }
-    return sum;
 }
 
 template <class Pair>
-__device__ void large_columns<Pair>::look_back_chunks() const {
-    constexpr int threads = 32 * column_chunk_prefix_warps;
+__device__ void large_columns<Pair>::look_back_blocks() const {
+    constexpr int threads = 32 * column_block_warps;
     U *const value = (U *)(dynamic_shared() + a.shape.values_at);
     pipeline_position t;
     for (;; t.next(a.shape.stages)) {
         const int64_t chunk = chunk_of(t);
         if (chunk < 0) return;
         const epoch_t epoch = shared.epoch;
-        const int m = number_in_tile(chunk), first = first_of(t);
-        U *const nodes = this->nodes(t.stage);
+        const auto place = place_of(chunk);
+        const int first = first_of(t);
+        const bool mine = thread < columns_from(first);
         jitter(a.lookback, epoch, chunk, jitter_wait);
-        read_aggregates<threads>(value, m, thread, epoch, chunk - m, 1, first);
-        sync_warps<2, threads>();
-#pragma unroll 1
-        for (int i = thread; i < bits() * width(); i += threads) {
-            const int bit = (int)((uint32_t)i / (uint32_t)width());
-            if (!(m >> bit & 1)) continue;
-            const int at_first = m >> bit >> 1 << bit << 1; /* the first one */
-            nodes[i] = sum_values(value + at_first * width() + i - bit * width(), bit);
+        read_aggregates<threads>(value, place.blocks(), thread, epoch, place.block(0),
+                                 1 << place.log_block, first);
+        sync_warps<4, threads>();
+        U r2 = Pair::identity;
+        if (mine) {
+            r2 = fold<Pair, 8>(r2, value + thread, place.blocks(), width());
+            level(t.stage, 2)[thread] = r2;
         }
-        sync_warps<2, threads>();
-        if (ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-            shared.summed.wait(t);
+        if (place.ends_tile() && chunk + 1 < a.shape.chunks) {
+            if (place.begins_block())
+                shared.summed.wait(t);
+            else
+                sync_warps<5, threads + 32 * column_group_warps>();
             jitter(a.lookback, epoch, chunk, jitter_publish);
-            if (thread < columns_from(first)) {
-                U aggregate = sums(t.stage)[(slices() - 1) * width() + thread];
-#pragma unroll 1
-                for (int bit = 0; bit < bits(); ++bit) /* all are set */
-                    aggregate = Pair::combine(nodes[bit * width() + thread], aggregate);
-                publish<U>(a.lookback, epoch, index_of(chunk, first + thread), aggregate);
-            }
+            if (mine)
+                publish<U>(a.lookback, epoch, index_of(place.last(), first + thread),
+                           Pair::combine(r2, level(t.stage, 1)[thread]));
         }
+        sync_warps<4, threads>();
         shared.prefixed.arrive(t);
     }
 }
@@ -190,18 +193,17 @@ __device__ void large_columns<Pair>::look_back_chunks() const {
 template <class Pair>
 __device__ void large_columns<Pair>::look_back_tiles() const {
     constexpr int threads = 32 * column_tile_prefix_warps;
-    U *const value =
-        (U *)(dynamic_shared() + a.shape.values_at) + ((1 << column_chunk_bits) - 1) * width();
+    U *const value = (U *)(dynamic_shared() + a.shape.values_at) + column_levels_read * width();
     /* if kept: for each column, what comes before tile `last` of its strip */
-    U *const sums = (U *)(dynamic_shared() + a.shape.prefixes_at);
-    int *const lasts = (int *)(sums + a.shape.strips * width());
+    auto *const before = (before_tile<Pair> *)(dynamic_shared() + a.shape.prefixes_at);
+    int *const lasts = (int *)(before + a.shape.strips * width());
     const bool kept = a.shape.kept;
     if (kept) {
         /* a column of a strip always belongs to the same thread */
         for (int strip = 0; strip < a.shape.strips; ++strip) {
-            const int first = strip * width();
-            if (thread < columns_from(first))
-                sums[first + thread] = initial_of<Pair>(a, first + thread);
+            const int column = strip * width() + thread;
+            if (thread < columns_from(strip * width()))
+                before[column] = before_tile<Pair>::from(initial_of<Pair>(a, column));
         }
         for (int strip = thread; strip < a.shape.strips; strip += threads) lasts[strip] = 0;
         sync_warps<3, threads>();
@@ -210,31 +212,37 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
     for (;; t.next(a.shape.stages)) {
         const int64_t chunk = chunk_of(t);
         if (chunk < 0) return;
-        const int tile = (int)(chunk >> bits()), first = first_of(t);
-        const int strip = shared.strip[t.stage];
+        const auto place = place_of(chunk);
+        const uint32_t tile = place.tile();
+        const int first = first_of(t), strip = shared.strip[t.stage];
         const bool mine = thread < columns_from(first);
         const epoch_t epoch = shared.epoch;
         jitter(a.lookback, epoch, chunk, 2);
-        int last = kept ? lasts[strip] : 0; /* tile numbers are below 2^31 */
-        U p = Pair::identity;
-        if (mine) p = kept ? sums[first + thread] : initial_of<Pair>(a, first + thread);
+        uint32_t last = kept ? lasts[strip] : 0;
+        auto p = before_tile<Pair>::from(Pair::identity);
+        if (mine && kept) p = before[first + thread];
+        if (mine && !kept) p.r4 = initial_of<Pair>(a, first + thread);
 #pragma unroll 1
         while (last < tile) {
-            const int count = tile - last < column_tiles_read ? tile - last : column_tiles_read;
-            read_aggregates<threads>(value, count, thread, epoch,
-                                     ((int64_t)(last + 1) << bits()) - 1, 1 << bits(), first);
+            const int count =
+                tile - last < column_tiles_read ? (int)(tile - last) : column_tiles_read;
+            read_aggregates<threads>(value, count, thread, epoch, place.tile_number(last),
+                                     nested<T>::blocks << place.log_block, first);
             sync_warps<3, threads>();
-            last += count;
-            if (kept && thread == 0) lasts[strip] = last; /* all have read it */
+            if (kept && thread == 0) lasts[strip] = (int)last + count; /* all have read it */
             if (mine) {
 #pragma unroll
                 for (int j = 0; j < column_tiles_read; ++j)
-                    if (j < count) p = Pair::combine(p, value[j * width() + thread]);
-                if (kept) sums[first + thread] = p;
+                    if (j < count) p.pass(last + j, value[j * width() + thread]);
+                if (kept) before[first + thread] = p;
             }
+            last += count;
             sync_warps<3, threads>();
         }
-        if (mine) before(t.stage)[thread] = p;
+        if (mine) {
+            level(t.stage, 3)[thread] = p.r3;
+            level(t.stage, 4)[thread] = p.r4;
+        }
         shared.prefixed.arrive(t);
     }
 }
@@ -275,24 +283,20 @@ __device__ void large_columns<Pair>::scan_chunks() const {
     for (;; t.next(a.shape.stages)) {
         const int64_t chunk = chunk_of(t);
         if (chunk < 0) return;
-        const int m = number_in_tile(chunk), rows = span(chunk);
-        const int first = first_of(t), columns = columns_from(first);
+        const int rows = span(chunk), first = first_of(t), columns = columns_from(first);
         shared.loaded.wait(t);
         shared.summed.wait(t);
         shared.prefixed.wait(t);
-        const U *const sums = this->sums(t.stage), *const nodes = this->nodes(t.stage);
 #pragma unroll 1
         for (int i = thread; i < items; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
             if (column >= columns) continue;
-            const U p = before(t.stage)[column];
-            U start = q > 0 ? sums[i - width()] : Pair::identity;
-#pragma unroll 1
-            for (int left = m; left != 0; left &= left - 1) {
-                const U node = nodes[(__ffs(left) - 1) * width() + column];
-                start = Pair::combine(node, start);
-            }
-            U earlier = Pair::combine(p, start); /* the result before the next one */
+            const U r1 = sums(t.stage)[i], r2 = level(t.stage, 2)[column];
+            const U r3 = level(t.stage, 3)[column], r4 = level(t.stage, 4)[column];
+            const auto result = [&](U x1) {
+                return Pair::combine(r4, Pair::combine(r3, Pair::combine(r2, x1)));
+            };
+            U earlier = result(r1); /* the result before the next one */
             if (chunk == 0 && q == 0 && !matrix.has_initial) earlier = Pair::visible;
             const int last = matrix.totals != nullptr && chunk + 1 == a.shape.chunks
                                  ? rows - 1 - q * VSCAN__GROUP
@@ -307,10 +311,11 @@ __device__ void large_columns<Pair>::scan_chunks() const {
 #pragma unroll
                 for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from, a.transform);
                 scan_slice<Pair>(x, half);
-                if (h == 0) left = Pair::combine(p, start);
 #pragma unroll
                 for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
                 left = x[half - 1];
+#pragma unroll
+                for (int j = 0; j < half; ++j) x[j] = result(Pair::combine(r1, x[j]));
                 write_half(at, step, x, h, last, first + column, earlier);
             }
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions of the columns of a small matrix, float and double plus.
+ * Reductions of the columns of a small matrix, and which kernel a matrix has.
  *
  * Latency counts here: hops from block to block, and instructions, most of which a launch runs
  * once and has to fetch. A block owns a block of level 1 of some columns, as few as a sector of
@@ -11,8 +11,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_REDUCE_SMALL_CUH
 #define VSCAN_MATRIX_COLUMNS_REDUCE_SMALL_CUH
 
-#include "matrix/columns/columns.cuh"
-#include "matrix/columns/reduce_nested.cuh"
+#include "matrix/columns/reduce.cuh"
 
 namespace vscan {
 
@@ -37,11 +36,11 @@ static column_sums_shape small_column_sums_shape_of(const vscan__matrix &matrix,
 }
 
 template <class Pair>
-__global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
+__global__ void __launch_bounds__(small_columns_threads, small_column_sums_resident)
     matrix_small_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using sums_of = nested_column_sums<Pair>;
+    using sums_of = column_sums<Pair>;
     constexpr int R = 128 / (int)sizeof(T), parts = VSCAN__GROUP / R, reads = column_sums_reads;
     __shared__ U sums[small_columns_threads];
     __shared__ U blocks[small_column_sums_blocks * small_columns_threads * R / VSCAN__LEVEL_1];
@@ -63,8 +62,8 @@ __global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
     const T *const at = (const T *)matrix.in + column_at(matrix, my_line) +
                         (matrix.backward ? length - 1 - first : first) * matrix.step;
     sums[threadIdx.x] = __all_sync(~0u, left >= R)
-                            ? sums_of::template sum_batch<true>(at, step, R)
-                            : sums_of::template sum_batch<false>(at, step, left);
+                            ? sums_of::template sum_batch<true>(at, step, R, a.transform)
+                            : sums_of::template sum_batch<false>(at, step, left, a.transform);
     if (chunks > 1 && threadIdx.x == 0) {
         shared_ticket = mine;
         if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
@@ -115,9 +114,33 @@ __global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
         }
     }
     if (!folds) return;
-    const before_tile<Pair> p = {r3, initial_of<Pair>(a, my_line)};
+    const U sum = Pair::combine(initial_of<Pair>(a, my_line), Pair::combine(r3, x1));
     const bool nothing = length == 0 && !matrix.has_initial;
-    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : p.sum(x1));
+    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? (U)Pair::visible : sum, a.transform);
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+/* Of the kernel that a matrix has. */
+static column_sums_shape chosen_column_sums_shape(const vscan__matrix &matrix, int size) {
+    return has_small_column_sums(matrix) ? small_column_sums_shape_of(matrix, size)
+                                         : column_sums_shape_of(matrix, size);
+}
+
+template <class Pair>
+static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix,
+                                      const pair_transform &transform) {
+    const int size = sizeof(typename Pair::T);
+    const bool small = has_small_column_sums(*matrix);
+    const column_sums_shape s = chosen_column_sums_shape(*matrix, size);
+    const int64_t blocks = s.line_blocks * s.chunks;
+    if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    const int batches = s.batches << s.log_slices;
+    const int own_blocks = batches * 128 / size / VSCAN__LEVEL_1 + 1;
+    return start(small ? matrix_small_column_sums<Pair> : matrix_column_sums<Pair>, blocks,
+                 ((s.lines << s.log_slices) + 31) / 32 * 32,
+                 small ? 0 : (batches + own_blocks) * s.lines * size, launch->stream,
+                 matrix_arguments_of(launch, *matrix, s, transform));
 }
 
 } /* namespace vscan */
