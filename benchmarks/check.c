@@ -45,7 +45,8 @@ static int32_t apply_int(vscan_op op, int32_t a, int32_t b) {
         return a & b;
     case VSCAN_OR:
         return a | b;
-    default: /* plus */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     return (int32_t)((uint32_t)a + (uint32_t)b);
@@ -65,7 +66,8 @@ static int64_t apply_long(vscan_op op, int64_t a, int64_t b) {
         return a & b;
     case VSCAN_OR:
         return a | b;
-    default: /* plus */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -85,7 +87,8 @@ static long double apply_real(vscan_op op, long double a, long double b) {
         return a != 0 && b != 0;
     case VSCAN_OR:
         return a != 0 || b != 0;
-    default: /* plus */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     return a + b;

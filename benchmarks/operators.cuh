@@ -102,9 +102,11 @@ static auto with_op(vscan_op op, F f) {
         return f(op_and{});
     case VSCAN_OR:
         return f(op_or{});
-    default:
-        return f(op_plus{});
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
+        break;
     }
+    return f(op_plus{});
 }
 
 // Flags of any form, as a function of the position.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the command line of the benchmark. */
 #include "options.h"
+#include "pairs.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -96,8 +97,11 @@ static const struct name types[] = {{"int", VSCAN_INT},     {"long", VSCAN_LONG}
                                     {"uint8", VSCAN_UINT8}, {0}};
 static const struct name flag_types[] = {
     {"none", 0}, {"int", VSCAN_INT}, {"byte", VSCAN_BYTE}, {"bit", VSCAN_BIT}, {0}};
-static const struct name ops[] = {{"plus", VSCAN_PLUS}, {"max", VSCAN_MAX}, {"min", VSCAN_MIN},
-                                  {"and", VSCAN_AND},   {"or", VSCAN_OR},   {0}};
+static const struct name ops[] = {
+#define X(op, OP) {#op, VSCAN_##OP},
+    VSCAN__OPERATORS(X)
+#undef X
+        {0}};
 static const struct name kinds[] = {
     {"inclusive", VSCAN_INCLUSIVE}, {"exclusive", VSCAN_EXCLUSIVE}, {0}};
 static const struct name directions[] = {

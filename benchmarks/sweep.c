@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pairs.h"
+
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
 enum { GRAPHS_BELOW = 21, CARRIES_BELOW = 21 }; /* as powers of two */
@@ -110,7 +112,10 @@ struct drawn sweep_draw(const struct options *options, int64_t k) {
     const unsigned takes = traits->traits;
     work->type = (vscan_type)(VSCAN_INT + draw_bit(&draws, traits->types));
     work->op = VSCAN_PLUS;
-    if (takes & BY_OP) work->op = (vscan_op)(VSCAN_PLUS + draw_bit(&draws, traits->ops));
+    while (takes & BY_OP) {
+        work->op = (vscan_op)(VSCAN_PLUS + draw_bit(&draws, traits->ops));
+        if (reference_has_pair(work->op, work->type)) break;
+    }
     int bits = traits->most > 0 ? traits->most : 1;
     while (bits > 1 && 2 * type_size(work->type) << bits > options->max_bytes) bits--;
     if (takes & OF_MATRIX)

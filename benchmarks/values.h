@@ -77,7 +77,8 @@ BENCH_BOTH int32_t value_int(vscan_op op, int64_t i, int64_t n, uint64_t salt) {
         return ~bit;
     case VSCAN_OR:
         return bit;
-    default: /* plus */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     return (int32_t)(h >> 32);
@@ -97,7 +98,8 @@ BENCH_BOTH int64_t value_long(vscan_op op, int64_t i, int64_t n, uint64_t salt) 
         return ~bit;
     case VSCAN_OR:
         return bit;
-    default: /* plus */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     return (int64_t)(h >> 36) - (INT64_C(1) << 27);
@@ -114,7 +116,8 @@ BENCH_BOTH double value_double(vscan_op op, int64_t i, int64_t n, uint64_t salt)
         return h % 4096 != 0;
     case VSCAN_OR:
         return h % 4096 == 0;
-    default: /* plus */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     /* 53 bits in [-1, 1) */

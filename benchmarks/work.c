@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lengths, addresses and numbers of bytes of one operation. */
 #include "bench.h"
+#include "pairs.h"
 
 /* More would not make data colder: a flush before every sample does the rest (timing.c). */
 enum { SETS_AT_MOST = 512, GRAIN = 512 };
@@ -33,7 +34,7 @@ int64_t type_bytes(vscan_type type, int64_t n) {
 #define OP(NAME) (1u << (VSCAN_##NAME - VSCAN_PLUS))
 #define NUMBERS (TYPE(INT) | TYPE(LONG) | TYPE(FLOAT) | TYPE(DOUBLE))
 #define WITH_UINT8 (NUMBERS | TYPE(UINT8))
-#define ALL (OP(PLUS) | OP(MAX) | OP(MIN) | OP(AND) | OP(OR))
+#define ALL ((1u << VSCAN__OPS) - 1)
 
 const struct traits work_traits[FAMILIES] = {
     [FAMILY_SCAN] = {"scan", BY_OP | BY_KIND | BY_DIRECTION | IN_PLACE | BY_CARRY, NUMBERS, ALL,

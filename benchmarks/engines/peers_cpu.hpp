@@ -34,7 +34,8 @@ void peer_with_operator(vscan_op op, Call call) {
             else
                 return decltype(a)(a != 0 || b != 0);
         });
-    default: /* VSCAN_PLUS */
+    case VSCAN_PLUS:
+    case VSCAN_OP_FORCE_INT:
         break;
     }
     call([](auto a, auto b) {

@@ -37,8 +37,8 @@ def combine(op, a, b):
             result = np.where((a == 0) & (b == 0), zero, result)
         return result
     if is_real(a):
-        return (np.logical_and if op == AND else np.logical_or)(a != 0, b != 0).astype(a.dtype)
-    return a & b if op == AND else a | b
+        return {AND: np.logical_and, OR: np.logical_or}[op](a != 0, b != 0).astype(a.dtype)
+    return {AND: np.bitwise_and, OR: np.bitwise_or}[op](a, b)
 
 
 def prefixes_in_any_order(op, x):

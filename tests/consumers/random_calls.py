@@ -20,7 +20,7 @@ from random_vectors import *
 # ---- Calls ---------------------------------------------------------------------------------------
 
 def call_scan():
-    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
+    (kind, op), n = one_of(*PAIRS), length()
     exclusive, backward = chance(2), chance(2)
     x = numbers(kind, n)
     given, z = initial(kind)
@@ -41,7 +41,7 @@ def call_scan():
 
 
 def call_scan_segmented():
-    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
+    (kind, op), n = one_of(*PAIRS), length()
     exclusive, backward = chance(2), chance(2)
     x = numbers(kind, n)
     marks, set_ = flags(n, 400)
@@ -62,7 +62,7 @@ def call_scan_segmented():
 
 
 def call_reduce_segmented():
-    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
+    (kind, op), n = one_of(*PAIRS), length()
     x = numbers(kind, n)
     given, z = initial(kind)
     vector = Vector(kind, n, x)
@@ -80,7 +80,7 @@ def call_reduce_segmented():
 
 
 def call_matrix():
-    kind, op, exclusive, backward = one_of(*NUMBERS), PLUS + chance(5), chance(2), chance(2)
+    (kind, op), exclusive, backward = one_of(*PAIRS), chance(2), chance(2)
     columns = one_of(chance(3), 1 + chance(40), one_of(16, 32, 100, 128, 1000, 4099), chance(3000))
     matrices = one_of(0, 1, 1 + chance(5))
     all_matrices = max(matrices, 1)
@@ -149,7 +149,7 @@ def moved_carry(carry, op, kind, backward, elements):
 
 
 def call_pieces():
-    kind, op, n, backward = one_of(*NUMBERS), PLUS + chance(5), length(), chance(2)
+    (kind, op), n, backward = one_of(*PAIRS), length(), chance(2)
     x, z = numbers(kind, n), numbers(kind, 1) if chance(2) else None
     heads = rng.random(n) < one_of(0, 0.001, 0.05)
     heads[np.nonzero(heads)[0][400:]] = False
@@ -205,7 +205,7 @@ def call_pieces():
 # ---- Calls on arrays of the host -----------------------------------------------------------------
 
 def call_host_scans():
-    kind, op, n, backward = one_of(*NUMBERS), PLUS + chance(5), length(), chance(2)
+    (kind, op), n, backward = one_of(*PAIRS), length(), chance(2)
     exclusive, name = chance(2), one_of("scan", "scan_segmented", "scan_by_offsets", "reduce")
     x, direction = numbers(kind, n), BACKWARD * backward
     vector, total = Array(kind, n, x), Array(kind, 1)

@@ -91,11 +91,11 @@ def call_split():
 
 def call_distribute_segmented():
     n, whole = length(), chance(2)
-    kind = one_of(*NUMBERS) if whole else one_of(*MOVED)
+    kind, op = one_of(*PAIRS) if whole else (one_of(*MOVED), 0)
     x = numbers(kind, n)
     marks, set_ = flags(n, 400 if whole else None)
     vector, offsets = Vector(kind, n, x), offsets_of(set_)
-    out, op, last = out_of(kind, vector), PLUS + chance(5), chance(2)
+    out, last = out_of(kind, vector), chance(2)
     yield "totals" if whole else last, kind, op, n, marks.kind, len(offsets) - 1, out is vector
     if whole:
         do("distribute_totals", ctx, op, vector.view, marks.view, out.view)
@@ -206,7 +206,7 @@ def call_positions():
 
 
 def call_map():
-    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
+    (kind, op), n = one_of(*PAIRS), length()
     a, b = numbers(kind, n), numbers(kind, n)
     left, right = Vector(kind, n, a), Vector(kind, n, b)
     out = one_of(left, right, Vector(kind, n))

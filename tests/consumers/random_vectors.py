@@ -2,9 +2,12 @@
 """What random_calls.py calls the library with: its command line, a context, random vectors in buffers."""
 import ctypes
 import os
+import pathlib
+import re
 import sys
 
 import numpy as np
+import manual
 from manual import AND, MAX, MIN, OR, PLUS, unsigned
 
 INT, FLOAT, DOUBLE, BYTE, BIT, LONG, UINT8 = range(11, 18)
@@ -20,6 +23,11 @@ RELATIONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.grea
 CARRY_BYTES = 384
 NO_BACKEND = (300, 301, 302, 303)
 OUT_LENGTH, POSITION, REPEATED = 404, 402, 403
+
+# (type, operator) of each row of the matrix: what has no row is refused
+_ROWS = (pathlib.Path(__file__).parents[2] / "lib/core/pairs.h").read_text()
+PAIRS = [(globals()[kind], getattr(manual, op))
+         for op, kind in re.findall(r"^    X\(\w+, \w+, \w+, (\w+), (\w+)\)", _ROWS, re.M)]
 
 seconds = float(sys.argv[1])
 longest = int(sys.argv[2]) if len(sys.argv) > 2 else 200000

@@ -132,6 +132,11 @@ void check_long_scan(struct tour *tour);
 /* Memory goes with its context, whatever handles are left. */
 void check_orphans(vscan_backend backend, struct tour *tour);
 
+/* ---- missing.c ----------------------------------------------------------------------------------- */
+
+/* A pair of operator and type that has no row in lib/core/pairs.h. */
+void check_missing_pair(vscan_backend backend, struct tour *tour);
+
 /* ---- machine.c ----------------------------------------------------------------------------------- */
 
 /* What a process is like where no handler of forks can be registered, and where the machine tells nothing

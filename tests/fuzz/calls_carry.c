@@ -63,10 +63,10 @@ static void put_sum(unsigned char *block) {
 
 void fuzz_carry_create(void) {
     context_drawn();
-    const int op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM);
+    const int op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM);
     const int type = enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     const int direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
-    if (type >= VSCAN_BYTE && type <= VSCAN_UINT8 && type != VSCAN_LONG) refuse(VSCAN_ERROR_PAIR);
+    check_pair_of(op, type);
     struct carry *place = NULL;
     for (int k = 0; k < CARRIES; k++)
         if (!carries[k].live) place = &carries[k];
@@ -99,14 +99,14 @@ static void speaks_for(struct carry_arg a) {
 
 /* Begins a call on a carry alone. */
 static struct carry_arg begin(void) {
-    static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_LONG};
     call_begin();
     home_drawn();
     struct carry *const y = &carries[below(2) ? last_carry : below(CARRIES)];
     struct carry_arg a = {y->handle, y};
-    if (!carry_alive(y) || one_in(4))
-        a = carry_drawn(VSCAN_PLUS + (int)below(5), types[below(4)],
-                        below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD);
+    if (!carry_alive(y) || one_in(4)) {
+        const struct pair p = pair_at(below(vscan__pair_count));
+        a = carry_drawn((int)p.op, p.type, below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD);
+    }
     if (a.handle == NULL)
         refuse(VSCAN_ERROR_NULL);
     else if (a.y == NULL)

@@ -30,13 +30,12 @@ static void expect_segment(const struct host_call *h, int64_t from, int64_t to) 
 
 static void draw_scan(struct host_call *h, bool has_kind, bool segmented) {
     call_begin();
-    *h = (struct host_call){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
+    *h = (struct host_call){.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)};
     h->type =
         below(4) ? (int)type_drawn(SCANNED) : enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     if (has_kind) h->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     h->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
-    if (h->type > VSCAN_DOUBLE && h->type <= VSCAN_UINT8 && h->type != VSCAN_LONG)
-        refuse(VSCAN_ERROR_PAIR);
+    check_pair_of(h->op, h->type);
     const bool known = call.refusals == 0;
     const int64_t n = length_drawn();
     const vscan_type type = known ? (vscan_type)h->type : VSCAN_DOUBLE;

@@ -144,7 +144,7 @@ static void check_vectors(const struct matrix *m) {
 static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented) {
     context_drawn();
     *m = (struct matrix){.reduce = reduce, .by_columns = by_columns, .segmented = segmented};
-    m->op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM);
+    m->op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM);
     m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     if (!reduce) m->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(SCANNED);

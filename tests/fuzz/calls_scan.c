@@ -23,7 +23,7 @@ struct scanned {
 static void draw_scan(struct scanned *s, bool has_kind, bool segmented) {
     const int64_t way = below(8);
     const int64_t first = way > 4 ? last_carry : way == 4 ? below(CARRIES) : CARRIES;
-    *s = (struct scanned){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
+    *s = (struct scanned){.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)};
     if (has_kind) s->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     s->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     s->type = type_drawn(SCANNED);
@@ -333,7 +333,7 @@ static void draw_reduction(struct reduction *r, bool by_offsets) {
 
 void fuzz_reduce_segmented(void) {
     context_drawn();
-    struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)}};
+    struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)}};
     const vscan_type type = type_drawn(SCANNED), flag_type = type_drawn(FLAG_TYPES);
     const int64_t n = length_drawn();
     d.s.in = vector_drawn(type, n, VALUES);
@@ -375,7 +375,7 @@ static bool reduce_offsets(const struct reduction *d, void *totals) {
 
 void fuzz_reduce_by_offsets(void) {
     context_drawn();
-    struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)}};
+    struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)}};
     const vscan_type type = type_drawn(SCANNED), offset_type = type_drawn(INTEGERS);
     const int64_t n = length_drawn();
     d.s.in = vector_drawn(type, n, VALUES);

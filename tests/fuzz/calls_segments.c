@@ -39,7 +39,7 @@ void fuzz_distribute_segmented(void) {
 
 void fuzz_distribute_totals(void) {
     context_drawn();
-    const int op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM);
+    const int op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM);
     struct distribution d;
     draw_distribution(&d, SCANNED);
     check_pair(op, d.in);

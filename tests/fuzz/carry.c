@@ -53,8 +53,8 @@ struct carry_arg carry_drawn(int op, vscan_type type, int32_t direction) {
                                    carries[below(CARRIES)].handle};
         return some(all[below(6)]);
     }
-    const bool fits = op >= VSCAN_PLUS && op <= VSCAN_OR && (TYPES(type) & SCANNED) != 0 &&
-                      (direction == VSCAN_FORWARD || direction == VSCAN_BACKWARD);
+    const bool fits =
+        reference_has_pair(op, type) && (direction == VSCAN_FORWARD || direction == VSCAN_BACKWARD);
     if (!fits) return some(NULL);
     for (int k = 0; k < CARRIES; k++) {
         struct carry *const y = &carries[k];

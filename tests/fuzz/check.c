@@ -82,7 +82,14 @@ void check_enum(int64_t value, int first, int last) {
     if (value < first || value > last) refuse(VSCAN_ERROR_ENUM);
 }
 
+void check_pair_of(int op, int type) {
+    check_enum(op, VSCAN_PLUS, LAST_OP);
+    const bool known =
+        op >= VSCAN_PLUS && op <= LAST_OP && type >= VSCAN_INT && type <= VSCAN_UINT8;
+    if (known && !reference_has_pair(op, type)) refuse(VSCAN_ERROR_PAIR);
+}
+
 void check_pair(int op, struct arg in) {
-    check_enum(op, VSCAN_PLUS, VSCAN_OR);
-    if (in.b != NULL && (TYPES(in.b->type) & SCANNED) == 0) refuse(VSCAN_ERROR_PAIR);
+    check_enum(op, VSCAN_PLUS, LAST_OP);
+    if (in.b != NULL) check_pair_of(op, in.b->type);
 }

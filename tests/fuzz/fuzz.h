@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "inputs.h"
+#include "pairs.h"
 #include "vscan.h"
 
 enum {
@@ -243,6 +244,7 @@ void check_in_out(struct arg in, struct arg out);                    /* alike; i
 void check_flags(struct arg flags, struct arg like, struct arg out); /* of like's length */
 void check_same_or_apart(struct arg a, struct arg b);
 void check_enum(int64_t value, int first, int last);
+void check_pair_of(int op, int type);
 void check_pair(int op, struct arg in);
 void check_range(struct arg a, int64_t offset, int64_t n);
 bool overlap(struct arg a, struct arg b);

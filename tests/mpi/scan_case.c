@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pairs.h"
 #include "counted.h"
 #include "layout.h"
+#include "pairs.h"
 #include "scan_case.h"
-
-static const struct {
-    vscan_op op;
-    vscan_type type;
-} pairs[] = {
-#define X(pair, op, type, OP, TYPE) {VSCAN_##OP, VSCAN_##TYPE},
-    VSCAN__PAIRS(X)
-#undef X
-};
 
 /* ---- What is sent ---------------------------------------------------------------------------- */
 
@@ -80,9 +71,8 @@ static vscan_value option_of(vscan_type type, const void *element) {
 }
 
 struct scan_case draw_case(int64_t number) {
-    const int64_t pair = draw_below(vscan__pair_count);
-    struct scan_case c = {.number = number, .type = pairs[pair].type};
-    c.op = draw_below(2) ? VSCAN_PLUS : pairs[pair].op;
+    const struct pair pair = draw_pair(draw_below(PAIR_DRAWS));
+    struct scan_case c = {.number = number, .op = pair.op, .type = pair.type};
     c.kind = draw_below(2) ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     c.direction = draw_below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
     c.has_initial = draw_below(2);

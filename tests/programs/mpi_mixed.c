@@ -17,6 +17,8 @@
 
 #include <vscan_mpi.h>
 
+#include "pairs.h"
+
 static int rank, ranks;
 static vscan_ctx *ctx, *host; /* the rank's, and one of the CPU */
 static vscan_mpi *mpi;
@@ -136,8 +138,8 @@ static void scan_all(vscan_type type, const struct whole *in, const struct whole
     const int64_t own = set_before(heads, cut[rank + 1], true) - first;
     vscan_buffer *const totals = new_part(type, own);
     struct whole result = new_whole(type, n), sums = new_whole(type, n), sum = new_whole(type, 1);
-    for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++)
-        for (int way = 0; way < 4; way++) {
+    for (int op = VSCAN_PLUS; op <= LAST_OP; op++)
+        for (int way = 0; reference_has_pair(op, type) && way < 4; way++) {
             const vscan_scan_options scan = {.size = sizeof scan,
                                              .kind = way % 2 ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                              .direction = way / 2 ? VSCAN_BACKWARD : VSCAN_FORWARD};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "pairs.h"
 
 static const char *const family_names[CALL_FAMILIES] = {
     "scan",
@@ -44,7 +45,6 @@ static const char *const family_names[CALL_FAMILIES] = {
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                    "bit", "long",  "uint8"};
-static const char *const op_names[] = {"plus", "max", "min", "and", "or"};
 
 const char *call_family_name(enum call_family family) {
     return family_names[family];
@@ -69,7 +69,7 @@ const char *call_text(const struct call *c, char text[CALL_TEXT]) {
     snprintf(text, CALL_TEXT,
              "%s %s, elements %s, flags %s (density %d, from %" PRId64 "), positions %s, n %" PRId64
              ", %" PRId64 " x %" PRId64 ", from %" PRId64 ", room %" PRId64 "%s%s%s",
-             family_names[c->family], op_names[c->op - VSCAN_PLUS], type_names[c->type - VSCAN_INT],
+             family_names[c->family], pair_op_name(c->op), type_names[c->type - VSCAN_INT],
              type_names[c->flag_type - VSCAN_INT], c->density, c->flags_at,
              type_names[c->position_type - VSCAN_INT], c->n, c->rows, c->columns, c->at, c->room,
              c->exclusive ? ", exclusive" : "", c->backward ? ", backward" : "",
@@ -118,7 +118,8 @@ struct call call_draw(struct inputs_random *random, enum call_family family, int
         family == CALL_DISTRIBUTE_SEGMENTED)
         types = 6;
     c.type = numbers[inputs_below(random, types)];
-    c.op = inputs_below(random, 2) ? VSCAN_PLUS : (vscan_op)(VSCAN_PLUS + inputs_below(random, 5));
+    do c.op = draw_pair(inputs_below(random, PAIR_DRAWS)).op;
+    while (types == 4 && !reference_has_pair(c.op, c.type));
     if (extreme) c.op = c.op == VSCAN_PLUS ? VSCAN_MAX : VSCAN_MIN;
     c.flag_type = flags[inputs_below(random, 3)];
     c.position_type = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/order.h"
+#include "pairs.h"
 
 /* ---- Operators, from the comment of enum vscan_op -------------------------------------------- */
 
@@ -69,10 +70,10 @@ FLOATING(double)
 
 void reference_identity(vscan_op op, vscan_type type, void *element) {
     const int row = (int)op - VSCAN_PLUS;
-    static const int32_t of_int[] = {0, INT32_MIN, INT32_MAX, -1, 0};
-    static const int64_t of_long[] = {0, INT64_MIN, INT64_MAX, -1, 0};
-    static const float of_float[] = {0, -INFINITY, INFINITY, 1, 0};
-    static const double of_double[] = {0, -INFINITY, INFINITY, 1, 0};
+    static const int32_t of_int[VSCAN__OPS] = {0, INT32_MIN, INT32_MAX, -1, 0};
+    static const int64_t of_long[VSCAN__OPS] = {0, INT64_MIN, INT64_MAX, -1, 0};
+    static const float of_float[VSCAN__OPS] = {0, -INFINITY, INFINITY, 1, 0};
+    static const double of_double[VSCAN__OPS] = {0, -INFINITY, INFINITY, 1, 0};
     if (type == VSCAN_INT) memcpy(element, &of_int[row], sizeof(int32_t));
     if (type == VSCAN_LONG) memcpy(element, &of_long[row], sizeof(int64_t));
     if (type == VSCAN_FLOAT) memcpy(element, &of_float[row], sizeof(float));
@@ -113,8 +114,8 @@ static int64_t count_segments(const struct reference *r) {
  * All begins with the identity: identity + z is z, and identity + x is x, except that the logical
  * operators make 1 or 0 of it, as of every result.
  */
-#define EXACT(name, T)                                                                             \
-    static void scan_##name##_##T(const struct reference *r) {                                     \
+#define EXACT(name, T_NAME, T)                                                                     \
+    static void scan_##name##_##T_NAME(const struct reference *r) {                                \
         const T *in = r->in;                                                                       \
         T *out = r->out, *totals = r->totals;                                                      \
         uint64_t identity = 0;                                                                     \
@@ -140,24 +141,24 @@ static int64_t count_segments(const struct reference *r) {
         }                                                                                          \
         if (r->total != NULL) memcpy(r->total, &sum, sizeof sum);                                  \
     }
-EXACT(plus, int)
-EXACT(max, int)
-EXACT(min, int)
-EXACT(and, int)
-EXACT(or, int)
-EXACT(plus, int64_t)
-EXACT(max, int64_t)
-EXACT(min, int64_t)
-EXACT(and, int64_t)
-EXACT(or, int64_t)
-EXACT(max, float)
-EXACT(min, float)
-EXACT(and, float)
-EXACT(or, float)
-EXACT(max, double)
-EXACT(min, double)
-EXACT(and, double)
-EXACT(or, double)
+EXACT(plus, int, int)
+EXACT(max, int, int)
+EXACT(min, int, int)
+EXACT(and, int, int)
+EXACT(or, int, int)
+EXACT(plus, long, int64_t)
+EXACT(max, long, int64_t)
+EXACT(min, long, int64_t)
+EXACT(and, long, int64_t)
+EXACT(or, long, int64_t)
+EXACT(max, float, float)
+EXACT(min, float, float)
+EXACT(and, float, float)
+EXACT(or, float, float)
+EXACT(max, double, double)
+EXACT(min, double, double)
+EXACT(and, double, double)
+EXACT(or, double, double)
 
 /* ---- Float and double plus: lib/core/order.h ------------------------------------------------- */
 
@@ -180,14 +181,15 @@ EXACT(or, double)
 /* ---- What the tests call --------------------------------------------------------------------- */
 
 void reference_scan(struct reference *r) {
-#define ROW(op) {scan_##op##_int, scan_##op##_float, scan_##op##_double, scan_##op##_int64_t}
-    static void (*const scans[5][REFERENCE_TYPES])(const struct reference *) = {
-        ROW(plus), ROW(max), ROW(min), ROW(and), ROW(or)};
-#undef ROW
-    int column = 0;
-    while (reference_types[column] != r->type) column++;
+    static void (*const scans[VSCAN__OPS][VSCAN_LONG - VSCAN_INT + 1])(const struct reference *) = {
+#define X(pair, op, type, OP, TYPE)                                                                \
+    [VSCAN_##OP - VSCAN_PLUS][VSCAN_##TYPE - VSCAN_INT] = scan_##pair,
+        VSCAN__PAIRS(X)
+#undef X
+    };
     r->count = count_segments(r);
-    scans[(int)r->op - VSCAN_PLUS][column](r);
+    if (reference_has_pair(r->op, r->type))
+        scans[(int)r->op - VSCAN_PLUS][(int)r->type - VSCAN_INT](r);
 }
 
 int64_t reference_tile(vscan_type type) {
@@ -231,8 +233,7 @@ const char *reference_text(vscan_type type, const void *v, int64_t i, char text[
 }
 
 const char *reference_op_name(vscan_op op) {
-    static const char *const names[] = {"plus", "max", "min", "and", "or"};
-    return op == 0 ? "?" : names[(int)op - VSCAN_PLUS];
+    return pair_op_name(op);
 }
 
 const char *reference_type_name(vscan_type type) {

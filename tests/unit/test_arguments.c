@@ -4,6 +4,7 @@
  * names the argument, and after each refusal every buffer and host value as it was.
  */
 #include "harness.h"
+#include "pairs.h"
 #include "refusal.h"
 #include "world.h"
 
@@ -100,7 +101,7 @@ static void scan_vectors(void **state) {
     for (int i = 0; i < WRONG_OPS; i++)
         refused_untouched(VSCAN_ERROR_ENUM, "op ",
                           vscan_scan(w.ctx, (vscan_op)wrong_ops[i], w.in, w.out, NULL));
-    for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++) {
+    for (int op = VSCAN_PLUS; op <= LAST_OP; op++) {
         vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_uint8};
         for (int i = 0; i < 3; i++)
             refused_untouched(VSCAN_ERROR_PAIR, "in ",

@@ -12,6 +12,7 @@
 
 #include "cases.h"
 #include "core/order.h"
+#include "pairs.h"
 #include "refusal.h"
 
 static void *allocate(vscan_type type, int64_t n) {
@@ -192,11 +193,12 @@ static void carry_pieces(void **state) {
     static const int64_t sizes[][2] = {{100, 7},      {1000, 40},       {5000, 700},
                                        {40000, 9000}, {100000, 100000}, {1000000, 200000}};
     int k = 0;
-    for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++)
+    for (int op = VSCAN_PLUS; op <= LAST_OP; op++)
         for (int t = 0; t < REFERENCE_TYPES; t++)
             for (int i = 0; i < (harness_small() ? 3 : 6); i++)
                 for (int mode = 0; mode < 8; mode++) {
                     const vscan_type type = reference_types[t];
+                    if (!reference_has_pair(op, type)) continue;
                     if (op != VSCAN_PLUS && mode != (op + (int)type + i) % 8) continue;
                     const struct pieces p = {.op = (vscan_op)op,
                                              .type = type,

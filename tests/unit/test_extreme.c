@@ -5,6 +5,7 @@
  */
 #include "extreme_reference.h"
 #include "maps.h"
+#include "pairs.h"
 #include "refusal.h"
 #include "world.h"
 
@@ -299,7 +300,7 @@ static void refused_by_both(vscan_status status, const char *word, vscan_op op,
 static void refused_options(void **state) {
     (void)state;
     vscan_extreme_options o = {.size = sizeof o, .direction = VSCAN_BACKWARD};
-    const int ops[] = {0, VSCAN_PLUS, VSCAN_AND, VSCAN_OR, VSCAN_OR + 1, VSCAN_BINARY_MAX, -1};
+    const int ops[] = {0, VSCAN_PLUS, VSCAN_AND, VSCAN_OR, LAST_OP + 1, VSCAN_BINARY_MAX, -1};
     for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++)
         refused_by_both(VSCAN_ERROR_ENUM, "op ", (vscan_op)ops[k], &o);
     o.direction = VSCAN_EXCLUSIVE;

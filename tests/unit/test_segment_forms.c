@@ -6,6 +6,7 @@
 #include "cases.h"
 #include "maps.h"
 #include "move_reference.h"
+#include "pairs.h"
 #include "refusal.h"
 #include "world.h"
 
@@ -117,6 +118,13 @@ static void run_totals(vscan_op op, vscan_type type, int64_t n, struct inputs_ra
     free_flags(&f);
 }
 
+static vscan_op draw_op(vscan_type type, struct inputs_random *random) {
+    struct pair p;
+    do p = pair_at(inputs_below(random, vscan__pair_count));
+    while (p.type != type);
+    return p.op;
+}
+
 static void distribute_totals(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 42};
@@ -124,8 +132,7 @@ static void distribute_totals(void **state) {
     for (int t = 0; t < REFERENCE_TYPES; t++) {
         const size_t count = draw_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++)
-            run_totals((vscan_op)(VSCAN_PLUS + inputs_below(&random, 5)), reference_types[t],
-                       sizes[s], &random);
+            run_totals(draw_op(reference_types[t], &random), reference_types[t], sizes[s], &random);
     }
 }
 
@@ -134,11 +141,12 @@ static void distribute_many_totals(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 45};
     for (int t = 0; t < REFERENCE_TYPES && !harness_small(); t++)
-        for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++)
-            run_totals((vscan_op)op, reference_types[t],
-                       (16 << 20) / (int64_t)reference_bytes(reference_types[t], 1) +
-                           inputs_below(&random, 99999),
-                       &random);
+        for (int op = VSCAN_PLUS; op <= LAST_OP; op++)
+            if (reference_has_pair(op, reference_types[t]))
+                run_totals((vscan_op)op, reference_types[t],
+                           (16 << 20) / (int64_t)reference_bytes(reference_types[t], 1) +
+                               inputs_below(&random, 99999),
+                           &random);
 }
 
 /* ---- Flags, offsets, lengths ----------------------------------------------------------------- */
@@ -637,7 +645,8 @@ static void distribute_one_head(void **state) {
         ok(ctx, vscan_buffer_upload(heads, 0, N, flags));
         flags[head] = 0;
         for (int last = 0; last < 2; last++) {
-            ok(ctx, vscan_distribute_segmented(ctx, last ? VSCAN_LAST : VSCAN_FIRST, in, heads, out));
+            ok(ctx,
+               vscan_distribute_segmented(ctx, last ? VSCAN_LAST : VSCAN_FIRST, in, heads, out));
             ok(ctx, vscan_buffer_download(out, 0, N, got));
             for (int i = 0; i < N; i++) {
                 const int before = last ? head - 1 : 0, behind = last ? N - 1 : head;
@@ -652,21 +661,14 @@ static void distribute_one_head(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(distribute),
-                                       cmocka_unit_test(distribute_one_head),
-                                       cmocka_unit_test(distribute_totals),
-                                       cmocka_unit_test(distribute_many_totals),
-                                       cmocka_unit_test(flags_to_offsets),
-                                       cmocka_unit_test(many_flags_to_offsets),
-                                       cmocka_unit_test(offsets_to_others),
-                                       cmocka_unit_test(none),
-                                       cmocka_unit_test(first_offset_below_0),
-                                       cmocka_unit_test(one_offset),
-                                       cmocka_unit_test(late_descent),
-                                       cmocka_unit_test(sums_beyond_int),
-                                       cmocka_unit_test(sums_beyond_long),
-                                       world_unit_test(refused_handles),
-                                       world_unit_test(refused_vectors),
-                                       world_unit_test(refused_many_flags)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distribute),           cmocka_unit_test(distribute_one_head),
+        cmocka_unit_test(distribute_totals),    cmocka_unit_test(distribute_many_totals),
+        cmocka_unit_test(flags_to_offsets),     cmocka_unit_test(many_flags_to_offsets),
+        cmocka_unit_test(offsets_to_others),    cmocka_unit_test(none),
+        cmocka_unit_test(first_offset_below_0), cmocka_unit_test(one_offset),
+        cmocka_unit_test(late_descent),         cmocka_unit_test(sums_beyond_int),
+        cmocka_unit_test(sums_beyond_long),     world_unit_test(refused_handles),
+        world_unit_test(refused_vectors),       world_unit_test(refused_many_flags)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

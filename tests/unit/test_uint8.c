@@ -4,6 +4,7 @@
  * do not fit. All that it can do is in the matrices of test_map, test_pack, test_permute, test_split,
  * test_segment_forms, test_elements and test_buffer.
  */
+#include "pairs.h"
 #include "world.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void refused_by_operators(void **state) {
     vscan_ctx *c = w.ctx;
     vscan_buffer *const v = w.of_uint8;
     const uint8_t one = 1;
-    for (int k = VSCAN_PLUS; k <= VSCAN_OR; k++) {
+    for (int k = VSCAN_PLUS; k <= LAST_OP; k++) {
         const vscan_op op = (vscan_op)k;
         REFUSED(PAIR, "in ", vscan_scan(c, op, v, v, NULL));
         REFUSED(PAIR, "in ", vscan_scan_segmented(c, op, v, w.of_bit, v, NULL));
@@ -222,7 +223,8 @@ static void no_index(void **state) {
     (void)state;
     static const vscan_type types[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_UINT8};
     for (int k = 0; k < 3; k++)
-        refused_untouched(VSCAN_ERROR_TYPE, "out ", vscan_index(w.ctx, 0, 1, world_make(types[k], 4)));
+        refused_untouched(VSCAN_ERROR_TYPE, "out ",
+                          vscan_index(w.ctx, 0, 1, world_make(types[k], 4)));
 }
 
 int main(int argc, char **argv) {
