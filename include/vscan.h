@@ -489,8 +489,9 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *
  *     functions                                     allocate                        to avoid it
  *     scan, scan_segmented, reduce,                 for a vector longer than any    vscan_ctx_reserve
- *     reduce_segmented, reduce_by_offsets, pack,    before, if the workspace is
- *     pack_compare, enumerate, heads_to_offsets,    too small
+ *     reduce_segmented, reduce_by_offsets,          before, if the workspace is
+ *     scan_by_offsets, pack, pack_compare,          too small
+ *     enumerate, heads_to_offsets,
  *     lengths_to_offsets, flags_to_positions,
  *     scan_extreme, reduce_extreme,
  *     distribute_segmented, distribute_totals
@@ -970,6 +971,47 @@ typedef struct vscan_reduce_segmented_options {
 VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                               const vscan_buffer *heads, vscan_buffer *totals,
                                               const vscan_reduce_segmented_options *options);
+
+/** Options of vscan_scan_by_offsets, which explains the members. */
+typedef struct vscan_scan_by_offsets_options {
+    int64_t size;                       /**< sizeof(vscan_scan_by_offsets_options) */
+    int32_t kind;                       /**< a vscan_kind */
+    int32_t direction;                  /**< a vscan_direction */
+    vscan_value initial;                /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
+    vscan_buffer *totals;               /**< a buffer for the totals of segments, or NULL */
+} vscan_scan_by_offsets_options;
+
+/**
+ * A scan of every segment, with segments given by offsets as in vscan_reduce_by_offsets. For segment k, with
+ * s = offsets[k], e = offsets[k+1] - 1, and z for the initial value, if there is one, forward:
+ *
+ *     inclusive   out[i] = z + in[s] + in[s+1] + ... + in[i]
+ *     exclusive   out[i] = z + in[s] + in[s+1] + ... + in[i-1];  out[s] = z, or the identity without z
+ *     totals[k]          = z + in[s] + in[s+1] + ... + in[e]
+ *
+ * and backward with in[e], in[e-1], ... in place of in[s], in[s+1], ...
+ *   op        a vscan_op
+ *   in        int, long, float or double
+ *   offsets   as in vscan_reduce_by_offsets. Does not overlap out
+ *   out       of in's type and length; in place, or no overlap. Elements in no segment stay as they are
+ *   options   NULL: inclusive, forward, no initial value, no totals
+ *     kind, direction   0: inclusive, forward
+ *     initial, initial_buffer   as in vscan_scan; z begins every segment
+ *     totals    of in's type, one element less than offsets, in the order of the offsets also backward. That of an
+ *               empty segment is z, or the identity. Overlaps no other argument
+ * A segment is a vector of its own: its results have the bits of vscan_scan of its elements alone, and depend on
+ * nothing else, wherever the segment lies.
+ * A wrong offset (less than the one before it, or outside 0 .. n) is not followed: nothing outside the
+ * vectors is read or written, OFFSETS is reported late, and out and the totals may hold anything.
+ * n = 0: all segments are empty. Asynchronous; can be captured. The data is read and written once. Allocation: see
+ * vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS. Since 1.1.0.
+ */
+VSCAN_API vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                             const vscan_buffer *offsets, vscan_buffer *out,
+                                             const vscan_scan_by_offsets_options *options);
 
 /** Options of vscan_reduce_by_offsets, which explains the members. */
 typedef struct vscan_reduce_by_offsets_options {

@@ -33,12 +33,6 @@
  * element before a partition's first head may belong to another partition. That one's aggregate
  * then also says that its elements have been read: hence the fences.
  *
- * Segments by offsets that are not for reduce/by_offsets.cuh: one warp searches the first offset of
- * the partition, another that of the next one; heads are flagged in shared memory, and totals are
- * written at once, by the numbers of their segments. Each offset is read for some partition, since
- * the ranges that partitions find are adjacent; a negative range is reported. An offset outside its
- * partition is reported and not used.
- *
  * Barriers: (1) sums of warps written; (2) tiles of the look-back written; (3) totals written, the
  * next ticket known.
  */
@@ -46,7 +40,6 @@
 #define VSCAN_REDUCE_SEGMENTED_CUH
 
 #include "machine/launch.cuh"
-#include "reduce/by_offsets.cuh"
 #include "reduce/segmented_phases.cuh"
 
 namespace vscan {
@@ -60,10 +53,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     using U = typename Pair::U;
     segments_shared<Pair> &shared =
         *(segments_shared<Pair> *)(dynamic_shared() + 2 * (blockDim.x / 32) * segments_share);
-    block_of b = {a,
-                  shared,
-                  {a.scan.offsets, a.scan.totals_length + 1, a.scan.offset_type == VSCAN_LONG},
-                  initial_of<Pair>(a)};
+    block_of b = {a, shared, initial_of<Pair>(a)};
     first_head<U> first; /* in any order */
     if (threadIdx.x == 0) shared.before = before_tile<Pair>::from(Pair::identity);
     for (;;) {
@@ -95,7 +85,6 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         } else {
             __syncthreads();
         }
-        if (b.next < a.partitions && b.by_offsets()) b.write_totals_by_offsets();
     }
 }
 
@@ -111,9 +100,7 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.late = launch->late;
     a.transform = transform;
     a.aligned = (uintptr_t)scan->in % 16 == 0;
-    a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
-    a.guess = guess_search(scan->totals_length + 1, scan->n, 2);
-    if (suits_reduce_offsets<Pair>(launch, scan)) return launch_reduce_offsets<Pair>(launch, a);
+    a.wide_flags = (uintptr_t)scan->flags % 16 == 0;
     /* GPUs without TMA: a block may have no more than 48 or 64 KiB of shared memory */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);

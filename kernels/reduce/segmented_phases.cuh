@@ -30,7 +30,6 @@ struct segmented_reduction {
 
     const segmented_reduce_arguments &a;
     segments_shared<Pair> &shared;
-    const segments_offsets offsets;
     const U initial;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const int items = warps * shape::share;
@@ -44,7 +43,6 @@ struct segmented_reduction {
     U p = Pair::identity;              /* in any order, in the first warp: prefix of tile `seen` */
     int64_t seen = 0, before = 0;      /* heads before it */
 
-    __device__ __forceinline__ bool by_offsets() const { return a.scan.offsets != nullptr; }
     __device__ __forceinline__ T *share_of(int number, int w) const {
         return (T *)dynamic_shared() + (number * warps + w) * shape::share;
     }
@@ -73,50 +71,14 @@ struct segmented_reduction {
 #ifdef VSCAN__TMA
         commit_async_copies();
 #endif
-        coming.line = by_offsets() ? heads_of_offsets() : heads_of_flags<R>(a, first);
+        coming.line = heads_of_flags<R>(a, first);
         const uint32_t upto = warp_inclusive_sum(__popc(coming.line));
         coming.line_rank = (int)upto - __popc(coming.line);
         coming.warp_count = __shfl_sync(warp_mask, upto, 31);
-        if (by_offsets()) shared.line_ranks[threadIdx.x] = (uint16_t)coming.line_rank;
 #ifdef VSCAN__TMA
         wait_async_copies(0);
 #endif
         __syncwarp();
-    }
-
-    /* Finds the partition's offsets (shared.edges), and flags the heads that they are. */
-    __device__ __forceinline__ uint32_t heads_of_offsets() const {
-        const int64_t partition_first = next * items;
-        if (warp < 2) {
-            const int64_t of = next + warp;
-            int64_t found = of == 0 ? 0 : offsets.n;
-            if (of > 0 && of < a.partitions)
-                found = lower_bound<2>(offsets, offsets.n, of * items, a.guess);
-            if (lane == 0) shared.edges[warp] = found;
-        }
-        shared.line_heads[threadIdx.x] = 0;
-        if (threadIdx.x == 0) shared.first[kept()].segment = -1;
-        __syncthreads();
-        const int64_t from = shared.edges[0], to = shared.edges[1];
-        int64_t wrong = to < from ? from : -1;
-#pragma unroll 1
-        for (int64_t b = from + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
-            int64_t o[segments_batch], before_it[segments_batch];
-            load_batch(o, before_it, offsets, b, from, to);
-#pragma unroll
-            for (int j = 0; j < segments_batch; ++j) {
-                const int64_t i = b + j * (int)blockDim.x, at = o[j] - partition_first;
-                if (i >= to) continue;
-                if (at >= 0 && at < items && o[j] <= a.scan.n && before_it[j] <= o[j])
-                    atomicOr(&shared.line_heads[(unsigned)at / R], 1u << (unsigned)at % R);
-                else
-                    wrong = i;
-            }
-        }
-        __syncwarp();
-        report(a.late, VSCAN_ERROR_OFFSETS, wrong);
-        __syncthreads();
-        return shared.line_heads[threadIdx.x];
     }
 
     /* ---- The next partition: lines, lanes, warps --------------------------------------------- */
@@ -465,7 +427,7 @@ struct segmented_reduction {
             total = Pair::combine(first.r2, total);
             total = first.heads ? Pair::combine(initial, total) : shared.before.sum(total);
         }
-        const int64_t k = by_offsets() ? first.segment : base - 1;
+        const int64_t k = base - 1;
         if (a.scan.out != nullptr && base > 0)
             ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total, a.transform);
         else if (k >= 0 && k < a.scan.totals_length)
@@ -482,7 +444,7 @@ struct segmented_reduction {
                 if (staged.warp_rank + staged.line_rank > 0)
                     line[__ffs((int)left) - 1] =
                         with_initial(share[staged_at<T>(staged.line_rank)]);
-        } else if (!by_offsets()) {
+        } else {
 #pragma unroll 4
             for (int i = lane; i < (int)staged.warp_count; i += 32) {
                 const int64_t k = base + staged.warp_rank + i - 1;
@@ -493,36 +455,6 @@ struct segmented_reduction {
                 const int64_t segments = base + staged.count - 1;
                 if (a.scan.count != nullptr) *a.scan.count = segments;
                 if (segments > a.scan.totals_length) report_totals_length(a.late);
-            }
-        }
-    }
-
-    /* By offsets: the totals of the next partition, already. */
-    __device__ __forceinline__ void write_totals_by_offsets() const {
-        const T nothing = Pair::out(a.scan.has_initial ? initial : Pair::visible, a.transform);
-        T *const totals = (T *)a.scan.totals;
-        const int64_t partition_first = next * items, to = shared.edges[1];
-#pragma unroll 1
-        for (int64_t b = shared.edges[0] + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
-            int64_t o[segments_batch], before_it[segments_batch];
-            load_batch(o, before_it, offsets, b, 0, to);
-#pragma unroll
-            for (int j = 0; j < segments_batch; ++j) {
-                const int64_t i = b + j * (int)blockDim.x, at = o[j] - partition_first;
-                if (i == 0 || i >= to || at < 0 || at >= items || o[j] > a.scan.n) continue;
-                if (before_it[j] == o[j]) {
-                    totals[i - 1] = nothing;
-                    continue;
-                }
-                const unsigned line = (unsigned)at / R, of = line / 32;
-                const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
-                const int rank = shared.line_ranks[line] + __popc(earlier);
-                if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
-                    /* one thread's, unless offsets are wrong; -1, which is there, is the greatest */
-                    atomicMin((unsigned long long *)&shared.first[kept()].segment,
-                              (unsigned long long)(i - 1));
-                else
-                    totals[i - 1] = with_initial(share_of(buffer, of)[staged_at<T>(rank)]);
             }
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a warp of the segmented reduction (reduce/segmented.cuh) does to its share of a partition:
- * it loads the elements and heads of lines, reduces lines, and loads offsets. Also the shared
+ * it loads the elements and heads of lines, and reduces lines. Also the shared
  * memory of a block.
  *
  * A line is the 128 bytes of one lane. A share is the 32 lines of a warp, swizzled in shared
@@ -12,7 +12,6 @@
 
 #include "machine/tma.cuh"
 #include "elements/elementwise.cuh"
-#include "elements/lower_bound.cuh"
 #include "order/nested.cuh"
 #include "protocol/lookback.cuh"
 #include "machine/warp.cuh"
@@ -27,8 +26,6 @@ struct segmented_reduce_arguments {
     vscan__late *late;
     bool aligned;       /* elements, at 16 bytes */
     bool wide_flags;    /* byte flags, at 16 bytes */
-    search_guess guess; /* by offsets */
-    int copied;         /* offsets of a partition copied to shared memory, and one more */
     pair_transform transform;
 };
 
@@ -55,7 +52,6 @@ template <class U>
 struct first_head {
     U r1, pre;
     int at;
-    int64_t segment; /* by offsets: the segment that it ends, or -1; in the first thread */
     /* where the order matters: as in lib/core/order.h, and r1 too; heads of the tile before the
        partition */
     U r2;
@@ -72,13 +68,10 @@ struct segments_shared {
     alignas(16) U sums[kept][segments_warps];
     alignas(16) uint32_t counts[segments_warps]; /* of heads of warps */
     first_head<U> first[kept];
-    int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
     /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
     alignas(16) U tiles[32 * segments_warps + shape::tile_step];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
-    uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
-    uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
     /* where the order matters: sums of groups, from the last head on; of a warp, bit k: the group
        of line k has a head; what precedes the tile that was read last, for the first warp */
     alignas(16) U groups[Pair::in_any_order ? 4 : 32 * segments_warps / shape::group_lines];
@@ -271,31 +264,6 @@ reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, i
         }
         *pre = p[0];
         *suf = x[0];
-    }
-}
-
-/* ---- Offsets --------------------------------------------------------------------------------- */
-
-struct segments_offsets {
-    const void *at;
-    int64_t n;
-    bool wide;
-    __device__ __forceinline__ int64_t operator[](int64_t i) const {
-        return wide ? ((const int64_t *)at)[i] : ((const int32_t *)at)[i];
-    }
-};
-
-/* Offsets b, b + blockdim.x, ... below `to`, each with the one before it; before number `from`,
-   a minimum. */
-static __device__ __forceinline__ void load_batch(int64_t (&o)[segments_batch],
-                                                  int64_t (&before)[segments_batch],
-                                                  const segments_offsets &offsets, int64_t b,
-                                                  int64_t from, int64_t to) {
-#pragma unroll
-    for (int j = 0; j < segments_batch; ++j) {
-        const int64_t i = b + j * (int)blockDim.x;
-        o[j] = i < to ? offsets[i] : 0;
-        before[j] = i > from && i < to ? offsets[i - 1] : INT64_MIN;
     }
 }
 

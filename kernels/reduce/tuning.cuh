@@ -31,32 +31,6 @@ static constexpr int reduce_large_warps = 16, reduce_resident = 2; /* blocks of 
 static constexpr int segments_warps = 8;
 static constexpr int segments_share = 4096; /* bytes of a warp's elements */
 static constexpr int segments_resident = 3; /* blocks of a multiprocessor */
-static constexpr int segments_batch = 4;    /* offsets of a thread whose loads are in flight */
-
-/* ---- Segmented reduction by offsets ---------------------------------------------------------- */
-
-/* Two search warps keep up with eight reduction warps: a search takes about as long as a
-   partition. */
-static constexpr int offsets_reduction_warps = 8, offsets_search_warps = 2;
-static constexpr int offsets_threads = 32 * (offsets_reduction_warps + offsets_search_warps + 1);
-/* Blocks of a multiprocessor; before sm_80 it may have no more than 1024 threads. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-static constexpr int offsets_resident = 3;
-#else
-static constexpr int offsets_resident = 2;
-#endif
-static constexpr int offsets_stages = 4;  /* partitions of a block in the pipeline */
-static constexpr int offsets_pending = 4; /* segments that wait for earlier partitions */
-static constexpr int offsets_copied =
-    128; /* offsets of a partition copied to shared memory, at most */
-
-/*
- * Elements a segment has on average where reduce_offsets is faster than reduce_segments. With huge
- * segments one warp adds up the tiles of a segment at the end (2^28 floats: 290 us), which
- * reduce_segments does while it runs.
- */
-static constexpr int64_t offsets_from_any_order = 96, offsets_from_in_order = 96;
-static constexpr int64_t offsets_below = 1 << 20;
 
 } /* namespace vscan */
 

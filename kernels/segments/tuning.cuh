@@ -60,6 +60,17 @@ static constexpr int flag_places = 1024;
 /* If more than so many of 32 flags are set, a warp takes them a bit a lane. */
 static constexpr int dense_flags = 8;
 
+/* ---- by_offsets.cuh -------------------------------------------------------------------------- */
+
+static constexpr int by_offsets_threads = 256; /* that work; one warp more looks up partitions */
+/* Elements and segments of a partition, so that a block needs no more than 48 KiB. */
+template <class T>
+static constexpr int by_offsets_items = sizeof(T) == 8 ? 3584 : 8192;
+/* Blocks of a multiprocessor: what registers allow, 56 a thread or 75. */
+template <bool Scan>
+static constexpr int by_offsets_blocks = many_threads ? (Scan ? 3 : 4) : 3;
+static constexpr int by_offsets_tries = 4096; /* reads of a word before offsets are looked at */
+
 } /* namespace vscan */
 
 #endif

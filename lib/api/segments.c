@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segmented reductions, segmented distribute, offsets and lengths: check the arguments, call. */
+/* Scans by offsets, segmented reductions, segmented distribute, offsets and lengths: check the arguments,
+   call. */
 #include "api/check.h"
 
 #include <inttypes.h>
@@ -20,6 +21,15 @@ static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has no elements, must have one more than there are segments");
     return VSCAN_OK;
+}
+
+static vscan_status check_one_less(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                   const vscan_buffer *offsets) {
+    if (buffer->n == offsets->n - 1) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                       "%s has %" PRId64 " elements, must have one less than offsets, "
+                       "which has %" PRId64,
+                       name, buffer->n, offsets->n);
 }
 
 /* What reductions by heads and by offsets have in common. */
@@ -86,11 +96,7 @@ vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_bu
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
     TRY(check_offsets(ctx, offsets));
-    if (totals->n != offsets->n - 1)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "totals has %" PRId64 " elements, must have one less than offsets, "
-                           "which has %" PRId64,
-                           totals->n, offsets->n);
+    TRY(check_one_less(ctx, "totals", totals, offsets));
     struct vscan__scan scan = {.n = in->n,
                                .in = in->pointer,
                                .totals = totals->pointer,
@@ -101,6 +107,47 @@ vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_bu
         vscan_reduce_by_offsets_options set = {0};
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE_BY_OFFSETS, sizeof set, &set));
         TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
+    }
+    return ctx->backend->pairs[pair].by_offsets(ctx, &scan);
+}
+
+vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                   const vscan_buffer *offsets, vscan_buffer *out,
+                                   const vscan_scan_by_offsets_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, offsets, out);
+    enum vscan__pair pair;
+    TRY(vscan__check_pair(ctx, op, in->type, &pair));
+    TRY(check_offsets(ctx, offsets));
+    TRY(vscan__check_like(ctx, "out", out, "in", in));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    TRY(vscan__check_apart(ctx, "offsets", offsets, "out", out));
+    struct vscan__scan scan = {.n = in->n,
+                               .in = in->pointer,
+                               .out = out->pointer,
+                               .totals_length = offsets->n - 1,
+                               .offsets = offsets->pointer,
+                               .offset_type = (int32_t)offsets->type};
+    if (options != NULL) {
+        vscan_scan_by_offsets_options set = {0};
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_SCAN_BY_OFFSETS, sizeof set, &set));
+        TRY(vscan__check_kind(ctx, set.kind));
+        TRY(vscan__check_direction(ctx, "options->direction", set.direction));
+        TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, out, &scan));
+        const vscan_buffer *totals = set.totals;
+        if (totals != NULL) {
+            TRY(vscan__check_buffer(ctx, "options->totals", &totals));
+            TRY(vscan__check_type(ctx, "options->totals", totals, in->type));
+            TRY(check_one_less(ctx, "options->totals", totals, offsets));
+            TRY(vscan__check_apart(ctx, "options->totals", totals, "in", in));
+            TRY(vscan__check_apart(ctx, "options->totals", totals, "offsets", offsets));
+            TRY(vscan__check_apart(ctx, "options->totals", totals, "out", out));
+            TRY(vscan__check_apart(ctx, "options->totals", totals, "options->initial_buffer",
+                                   set.initial_buffer));
+            scan.totals = totals->pointer;
+        }
+        scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
+        scan.backward = set.direction == VSCAN_BACKWARD;
     }
     return ctx->backend->pairs[pair].by_offsets(ctx, &scan);
 }
@@ -241,11 +288,7 @@ static vscan_status check_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                   const vscan_buffer *lengths) {
     TRY(check_offsets(ctx, offsets));
     TRY(vscan__check_integers(ctx, "lengths", lengths));
-    if (lengths->n != offsets->n - 1)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "lengths has %" PRId64 " elements, must have one less than offsets, "
-                           "which has %" PRId64,
-                           lengths->n, offsets->n);
+    TRY(check_one_less(ctx, "lengths", lengths, offsets));
     return vscan__check_apart(ctx, "lengths", lengths, "offsets", offsets);
 }
 

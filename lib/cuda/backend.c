@@ -22,9 +22,14 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
     int before;
     TRY(vscan__cuda_enter(ctx, ctx->device, &before));
-    return vscan__cuda_leave(
-        ctx, before,
-        vscan__cuda_grow_words(ctx, vscan__words_needed(launch, VSCAN_DOUBLE, 2 * n + 1)));
+    vscan_status status =
+        vscan__cuda_grow_words(ctx, vscan__words_needed(launch, VSCAN_DOUBLE, 2 * n + 1));
+    const int64_t lines = vscan__by_offsets_words(VSCAN_DOUBLE, n);
+    void *workspace;
+    int64_t words;
+    if (status == VSCAN_OK && lines > launch->words)
+        status = vscan__cuda_grow_lines(ctx, lines, &workspace, &words);
+    return vscan__cuda_leave(ctx, before, status);
 }
 
 static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
@@ -114,6 +119,45 @@ VSCAN__PAIRS(X)
 VSCAN__PAIRS(X)
 #undef X
 
+/*
+ * The context's workspace, or, where that has too few words, one for matrices and segments by offsets alone:
+ * every launch goes over a 2^15th of the words (kernels/protocol/lookback.cuh), and these may need
+ * millions, which all other work would pay for.
+ */
+struct lines_workspace {
+    void *workspace; /* the context's */
+    int64_t words;
+    vscan_status room;
+};
+
+static struct lines_workspace use_lines(vscan_ctx *ctx, int64_t needed) {
+    struct vscan__launch *launch = vscan__cuda_launch(ctx);
+    struct lines_workspace own = {launch->workspace, launch->words, VSCAN_OK};
+    if (needed > launch->words)
+        own.room = vscan__cuda_grow_lines(ctx, needed, &launch->workspace, &launch->words);
+    return own;
+}
+
+static void end_lines(struct vscan__launch *launch, const struct lines_workspace *own) {
+    launch->workspace = own->workspace;
+    launch->words = own->words;
+}
+
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status by_offsets_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {        \
+        struct vscan__launch *launch = vscan__cuda_launch(ctx);                                    \
+        int before;                                                                                \
+        TRY(vscan__cuda_enter(ctx, ctx->device, &before));                                         \
+        const struct lines_workspace own =                                                         \
+            use_lines(ctx, vscan__by_offsets_words(VSCAN_##TYPE, scan->n));                        \
+        const cudaError_t error =                                                                  \
+            own.room == VSCAN_OK ? vscan__launch_by_offsets_##pair(launch, scan) : cudaSuccess;    \
+        end_lines(launch, &own);                                                                   \
+        return launched(ctx, before, own.room, error);                                             \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
 /* The flag of element number `at`; of bits, a multiple of 32. */
 static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
     if (matrix->heads == NULL) return NULL;
@@ -159,11 +203,6 @@ static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix,
     return VSCAN_OK;
 }
 
-/*
- * In the context's workspace, or, where that has too few words, in one for such matrices alone: every
- * launch goes over a 2^15th of the words (kernels/protocol/lookback.cuh), and matrices may need
- * millions, which all other work would pay for.
- */
 static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                   vscan_type type, enum vscan__pair pair,
                                   vscan__matrix_launcher *launcher) {
@@ -176,15 +215,10 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
                                               : vscan__cuda.pairs[pair].reduce);
     int before;
     TRY(vscan__cuda_enter(ctx, ctx->device, &before));
-    void *const workspace = launch->workspace;
-    const int64_t words = launch->words, needed = vscan__matrix_words_needed(type, matrix);
-    vscan_status room = VSCAN_OK;
-    if (needed > words)
-        room = vscan__cuda_grow_lines(ctx, needed, &launch->workspace, &launch->words);
-    const cudaError_t error = room == VSCAN_OK ? launcher(launch, matrix) : cudaSuccess;
-    launch->workspace = workspace;
-    launch->words = words;
-    return launched(ctx, before, room, error);
+    const struct lines_workspace own = use_lines(ctx, vscan__matrix_words_needed(type, matrix));
+    const cudaError_t error = own.room == VSCAN_OK ? launcher(launch, matrix) : cudaSuccess;
+    end_lines(launch, &own);
+    return launched(ctx, before, own.room, error);
 }
 
 #define X(pair, op, type, OP, TYPE)                                                                \
@@ -317,7 +351,7 @@ const struct vscan__backend vscan__cuda = {
                             scan_segmented_##pair,                                                 \
                             reduce_##pair,                                                         \
                             reduce_segmented_##pair,                                               \
-                            reduce_segmented_##pair,                                               \
+                            by_offsets_##pair,                                                     \
                             matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X

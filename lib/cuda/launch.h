@@ -102,11 +102,15 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
     vscan__launcher vscan__launch_scan_segmented_##pair;                                           \
     vscan__launcher vscan__launch_carried_##pair;                                                  \
     vscan__launcher vscan__launch_reduce_##pair;                                                   \
-    vscan__launcher vscan__launch_reduce_segmented_##pair;
+    vscan__launcher vscan__launch_reduce_segmented_##pair;                                         \
+    vscan__launcher vscan__launch_by_offsets_##pair;
 VSCAN__PAIRS(X)
 #undef X
 vscan__launcher vscan__launch_scan_widening, vscan__launch_reduce_widening,
     vscan__launch_carried_widening;
+
+/* Status words, of 8 bytes, that a launch by offsets needs. */
+int64_t vscan__by_offsets_words(vscan_type type, int64_t n);
 
 /* Rows and columns, and the status words, of 8 bytes, that a launch needs. */
 typedef cudaError_t vscan__matrix_launcher(struct vscan__launch *launch,

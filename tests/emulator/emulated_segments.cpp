@@ -115,37 +115,81 @@ static void vector_case(int row, int op, int type, vscan__launcher *launcher) {
 
 static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
     const int64_t n = draw_length(size_of(type) == 8 ? 2048 : 4096);
-    const bool by_offsets = below(2), faults = by_offsets && below(8) == 0;
     const std::vector<bool> set = draw_set(n + 1);
     twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift());
-    std::vector<int64_t> positions;
     int64_t segments = n > 0;
-    for (int64_t i = 0; i <= n; ++i) {
-        if (i < n) flags.put_flag(i, set[(size_t)i]);
-        segments += i > 0 && i < n && set[(size_t)i];
-        if (!by_offsets || !(set[(size_t)i] || i == n)) continue;
-        for (int64_t k = below(20) ? 1 : below(200) + 1; k > 0; --k) positions.push_back(i);
+    for (int64_t i = 0; i < n; ++i) {
+        flags.put_flag(i, set[(size_t)i]);
+        segments += i > 0 && set[(size_t)i];
     }
-    if (by_offsets && positions.size() > 1 && below(3) == 0) positions.pop_back(); /* ends early */
-    twins offsets(below(2) ? VSCAN_INT : VSCAN_LONG, (int64_t)positions.size(), draw_shift());
-    for (size_t i = 0; i < positions.size(); ++i) {
-        int64_t p = positions[i];
-        if (faults && (i == positions.size() / 2 || below(40) == 0))
-            p = below(2) ? -1 - below(3) : n + 1 + below(3);
-        offsets.put_number((int64_t)i, p);
-    }
-    if (by_offsets) segments = (int64_t)positions.size() - 1;
-    const int64_t room = by_offsets || below(4) ? segments : below(segments + 1);
+    const int64_t room = below(4) ? segments : below(segments + 1);
     twins totals(type, room, draw_shift()), count(VSCAN_LONG, 1, 0), z(type, 1, 0);
     vscan_reduce_segmented_options o = {};
     o.size = sizeof o;
     vscan__scan scan = {};
     scan.n = n, scan.in = in.at(), scan.totals = totals.at(), scan.totals_length = room;
-    if (by_offsets)
-        scan.offsets = offsets.at(), scan.offset_type = offsets.type;
-    else
-        scan.flags = flags.at(), scan.flag_type = flags.type;
-    if (!by_offsets && below(4)) o.count = count.buffer(), scan.count = (int64_t *)count.at();
+    scan.flags = flags.at(), scan.flag_type = flags.type;
+    if (below(4)) o.count = count.buffer(), scan.count = (int64_t *)count.at();
+    if (below(3) == 0) {
+        scan.has_initial = 1 + (int)below(2);
+        memcpy(&scan.initial, z.at(), (size_t)size_of(type));
+        scan.initial_at = z.at();
+        o.initial = initial_of(type, z);
+    }
+    const cudaError_t error = launcher(&launch, &scan);
+    ok(vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(), flags.buffer(), totals.buffer(), &o));
+    check("reduce by flags", row, n, error, vscan_ctx_synchronize(ctx),
+          {&in, &flags, &totals, &count, &z});
+}
+
+/* Lengths of a kind, of any, or with a huge one among tiny ones; a scan, or a reduction. */
+static void by_offsets_case(int row, int op, int type, vscan__launcher *launcher) {
+    static const int64_t around[] = {0,  1,   4,   5,   16,   17,   31,   32,   33,
+                                     64, 100, 992, 993, 1023, 1024, 1025, 2048, 3000};
+    const bool wide = size_of(type) == 8, faults = below(6) == 0;
+    const int64_t tile = wide ? 8192 : 16384, most = below(5) ? 3 * tile : 12 * tile;
+    const int kind = (int)below(7);
+    std::vector<int64_t> positions{below(3) ? 0 : below(200)};
+    while (below(50) && positions.back() < most) {
+        const int64_t lengths[] = {below(4),          below(41),
+                                   around[below(18)], below(2 * tile),
+                                   below(4),          (int64_t)1 << below(below(2) ? 16 : 6),
+                                   around[row % 18]};
+        int64_t length = lengths[kind];
+        for (int64_t k = kind < 4 || kind == 6 ? 1 + below(400) : 1; k > 0; --k) {
+            if (positions.back() < most) positions.push_back(positions.back() + length);
+            if (kind != 6)
+                length = kind == 3       ? below(3 * tile)
+                         : lengths[kind] ? below(1 + lengths[kind])
+                                         : below(3);
+        }
+        if (kind == 4 && below(9) == 0) positions.push_back(positions.back() + below(4 * tile));
+    }
+    const int64_t n = positions.back() + (below(3) ? 0 : below(20000));
+    const bool scans = below(2), in_place = below(2);
+    twins in(type, n, draw_shift()), apart(type, n, draw_shift());
+    twins &out = in_place ? in : apart;
+    twins offsets(below(2) ? VSCAN_INT : VSCAN_LONG, (int64_t)positions.size(), draw_shift());
+    const int64_t segments = offsets.n - 1;
+    for (size_t i = 0; i < positions.size(); ++i) {
+        int64_t p = positions[i];
+        if (faults && (i == positions.size() / 2 || below(40) == 0))
+            p = below(2) ? -1 - below(3) : below(3) ? n + 1 + below(3) : INT32_MIN;
+        else if (faults && below(20) == 0)
+            p = below(n + 1);
+        offsets.put_number((int64_t)i, p);
+    }
+    twins totals(type, segments, draw_shift()), z(type, 1, 0);
+    vscan_scan_by_offsets_options o = {};
+    o.size = sizeof o;
+    vscan__scan scan = {};
+    scan.n = n, scan.in = in.at(), scan.totals_length = segments;
+    scan.offsets = offsets.at(), scan.offset_type = offsets.type;
+    if (scans) scan.out = out.at();
+    if (!scans || below(2)) scan.totals = totals.at(), o.totals = totals.buffer();
+    if (scans) scan.exclusive = (int32_t)below(2), scan.backward = (int32_t)below(2);
+    o.kind = scan.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
+    o.direction = scan.backward ? VSCAN_BACKWARD : VSCAN_FORWARD;
     if (below(3) == 0) {
         scan.has_initial = 1 + (int)below(2);
         memcpy(&scan.initial, z.at(), (size_t)size_of(type));
@@ -155,15 +199,20 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
     const cudaError_t error = launcher(&launch, &scan);
     vscan_reduce_by_offsets_options by = {};
     by.size = sizeof by, by.initial = o.initial;
-    const vscan_status status =
-        by_offsets ? vscan_reduce_by_offsets(ctx, (vscan_op)op, in.buffer(), offsets.buffer(),
-                                             totals.buffer(), &by)
-                   : vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(), flags.buffer(),
-                                            totals.buffer(), &o);
-    ok(status);
-    if (faults) totals.other = totals.mine; /* of no use */
-    check(by_offsets ? "reduce by offsets" : "reduce by flags", row, n, error,
-          vscan_ctx_synchronize(ctx), {&in, &flags, &offsets, &totals, &count, &z});
+    ok(scans ? vscan_scan_by_offsets(ctx, (vscan_op)op, in.buffer(), offsets.buffer(), out.buffer(),
+                                     &o)
+             : vscan_reduce_by_offsets(ctx, (vscan_op)op, in.buffer(), offsets.buffer(),
+                                       totals.buffer(), &by));
+    if (faults) /* of no use, but nothing beside them is touched */
+        for (twins *v : {&totals, &out})
+            if (v->n > 0 && (v == &totals || scans))
+                memcpy(v->other.data() + v->before, v->mine.data() + v->before,
+                       (size_t)bytes_of(type, v->n));
+    char what[100];
+    snprintf(what, sizeof what, "%s by offsets, kind %d, %s%s%s", scans ? "scan" : "reduce", kind,
+             scan.exclusive ? "exclusive " : "", scan.backward ? "backward " : "",
+             faults ? "faults" : "");
+    check(what, row, n, error, vscan_ctx_synchronize(ctx), {&in, &apart, &offsets, &totals, &z});
 }
 
 static void distribution_case(int type) {
@@ -346,6 +395,8 @@ static void one_of_each() {
     for (int k = 0; k < 2; ++k) {                                                                  \
         reduce_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE,                                  \
                     vscan__launch_reduce_segmented_##pair);                                        \
+        by_offsets_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE,                              \
+                        vscan__launch_by_offsets_##pair);                                          \
         totals_case(VSCAN_##OP, VSCAN_##TYPE, vscan__launch_reduce_segmented_##pair);              \
         vector_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE, vscan__launch_reduce_##pair);    \
         launch.test_delay = (uint32_t)below(3);                                                    \

@@ -39,6 +39,7 @@ static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
     }
     WANT(tour, VSCAN_OK, vscan_reduce_segmented(ctx, op, in, flags, out, NULL));
     WANT(tour, VSCAN_OK, vscan_reduce_by_offsets(ctx, op, in, offsets, one, NULL));
+    WANT(tour, VSCAN_OK, vscan_scan_by_offsets(ctx, op, in, offsets, out, NULL));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, in, flags, out));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, few, few_flags, few));
     WANT(tour, VSCAN_OK, vscan_scan_columns(ctx, op, in, 1000, 100, out, NULL));

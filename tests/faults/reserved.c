@@ -55,6 +55,7 @@ static const double zero;
     X(vscan_reduce_segmented(ctx, VSCAN_PLUS, in, flags, out, NULL))                               \
     X(vscan_reduce_segmented(ctx, VSCAN_MAX, in, flags, out, NULL))                                \
     X(vscan_reduce_by_offsets(ctx, VSCAN_PLUS, in, offsets, out, NULL))                            \
+    X(vscan_scan_by_offsets(ctx, VSCAN_PLUS, in, offsets, in, NULL))                               \
     X(vscan_pack(ctx, in, flags, out, NULL))                                                       \
     X(vscan_pack_compare(ctx, VSCAN_LESS, in, &zero, out, NULL))                                   \
     X(vscan_enumerate(ctx, flags, lengths, NULL))                                                  \

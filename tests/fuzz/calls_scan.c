@@ -352,25 +352,76 @@ void fuzz_reduce_segmented(void) {
                                   d.totals.handle, d.options));
 }
 
-/* The totals of segments by offsets, each a vector of its own, or false where offsets are not in order. */
-static bool reduce_offsets(const struct reduction *d, void *totals) {
-    const int64_t n = d->s.in.b->n, count = d->by.b->n - 1;
-    const vscan_type type = d->s.in.b->type;
-    const void *const offsets = shadow_of(d->by.b);
+/* Results and totals, or NULL, of segments by offsets, each a vector of its own; false where offsets are not in
+   order. */
+static bool by_offsets(const struct scanned *s, struct arg by, void *out, void *totals) {
+    const int64_t n = s->in.b->n, count = by.b->n - 1;
+    const vscan_type type = s->in.b->type;
     int64_t before = 0;
+    uint64_t none;
     for (int64_t k = 0; k <= count; k++) {
-        const int64_t at = number_at(d->by.b->type, offsets, k);
+        const int64_t at = number_at(by.b->type, shadow_of(by.b), k);
         if (at < before || at > n) return false;
-        struct reference r = {.op = (vscan_op)d->s.op,
+        struct reference r = {.op = (vscan_op)s->op,
                               .type = type,
                               .n = at - before,
-                              .in = (char *)shadow_of(d->s.in.b) + bytes_of(type, before),
-                              .initial = initial_of(&d->s),
-                              .total = (char *)totals + bytes_of(type, k - 1)};
+                              .in = (char *)shadow_of(s->in.b) + bytes_of(type, before),
+                              .initial = initial_of(s),
+                              .exclusive = s->kind != 0,
+                              .backward = s->direction != 0,
+                              .out = out != NULL ? (char *)out + bytes_of(type, before) : NULL,
+                              .total = totals != NULL ? (char *)totals + bytes_of(type, k - 1)
+                                                      : (void *)&none};
         if (k > 0) reference_scan(&r);
         before = at;
     }
     return true;
+}
+
+static void check_offsets(struct arg offsets, struct arg other) {
+    check_buffer(offsets);
+    check_type(offsets, INTEGERS);
+    check_apart(offsets, other);
+    if (offsets.b != NULL && offsets.b->n < 1) refuse(VSCAN_ERROR_LENGTH);
+}
+
+void fuzz_scan_by_offsets(void) {
+    context_drawn();
+    struct scanned s;
+    draw_scan(&s, true, false);
+    const int64_t n = length_drawn();
+    s.in = vector_drawn(s.type, n, VALUES);
+    const struct arg offsets = offsets_drawn(type_drawn(INTEGERS), n);
+    const struct arg out = output_drawn(s.type, n, &s.in);
+    draw_begin(&s, false);
+    struct arg totals = {NULL, NULL};
+    if (below(2)) totals = vector_drawn(s.type, length_of(offsets, 1) - 1, OPEN);
+    check_scan(&s, out);
+    check_offsets(offsets, out);
+    if (totals.handle != NULL) {
+        check_buffer(totals);
+        if (s.in.b != NULL) check_type(totals, TYPES(s.in.b->type));
+        if (offsets.b != NULL) check_length(totals, offsets.b->n - 1);
+        const struct arg others[] = {s.in, offsets, out, s.initial_buffer};
+        for (int k = 0; k < 4; k++) check_apart(totals, others[k]);
+    }
+    const vscan_scan_by_offsets_options o = {.size = sizeof o,
+                                             .kind = s.kind,
+                                             .direction = s.direction,
+                                             .initial = initial_value(&s),
+                                             .initial_buffer = s.initial_buffer.handle,
+                                             .totals = totals.handle};
+    const void *const options = options_drawn(&o, sizeof o);
+    if (right()) {
+        void *const results = copy_of(out);
+        void *const sums = totals.handle != NULL ? scratch(totals.b->bytes + 8) : NULL;
+        const bool in_order = by_offsets(&s, offsets, results, sums);
+        if (!in_order) expect_late(VSCAN_ERROR_OFFSETS);
+        expect(out, in_order ? results : NULL);
+        if (totals.handle != NULL) expect(totals, in_order ? sums : NULL);
+    }
+    MAKE(vscan_scan_by_offsets,
+         (call.ctx_handle, (vscan_op)s.op, s.in.handle, offsets.handle, out.handle, options));
 }
 
 void fuzz_reduce_by_offsets(void) {
@@ -381,15 +432,12 @@ void fuzz_reduce_by_offsets(void) {
     d.s.in = vector_drawn(type, n, VALUES);
     d.by = offsets_drawn(offset_type, n);
     d.totals = vector_drawn(type, length_of(d.by, 1) - 1, OPEN);
-    check_buffer(d.by);
-    check_type(d.by, INTEGERS);
-    check_apart(d.by, d.totals);
-    if (d.by.b != NULL && d.by.b->n < 1) refuse(VSCAN_ERROR_LENGTH);
+    check_offsets(d.by, d.totals);
     if (d.by.b != NULL) check_length(d.totals, d.by.b->n - 1);
     draw_reduction(&d, true);
     if (right()) {
         void *const totals = scratch(d.totals.b->bytes + 8);
-        const bool in_order = reduce_offsets(&d, totals);
+        const bool in_order = by_offsets(&d.s, d.by, NULL, totals);
         if (!in_order) expect_late(VSCAN_ERROR_OFFSETS);
         expect(d.totals, in_order ? totals : NULL);
     }

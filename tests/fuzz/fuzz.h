@@ -332,6 +332,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(reduce_rows)                                                                                 \
     X(reduce_segmented)                                                                            \
     X(scan)                                                                                        \
+    X(scan_by_offsets)                                                                             \
     X(scan_columns)                                                                                \
     X(scan_extreme)                                                                                \
     X(scan_rows)                                                                                   \

@@ -424,6 +424,7 @@ static void initial_without_holds(void **state) {
         const vscan_reduce_options reduce = {.size = sizeof reduce, .initial = value};             \
         const vscan_reduce_segmented_options heads = {.size = sizeof heads, .initial = value};     \
         const vscan_reduce_by_offsets_options by = {.size = sizeof by, .initial = value};          \
+        const vscan_scan_by_offsets_options each = {.size = sizeof each, .initial = value};        \
         const vscan_matrix_options rows = {.size = sizeof rows, .initial = value};                 \
         const vscan_op max = VSCAN_MAX;                                                            \
         CALL(vscan_scan(w.ctx, max, w.in, w.out, &scan));                                          \
@@ -431,6 +432,7 @@ static void initial_without_holds(void **state) {
         CALL(vscan_reduce(w.ctx, max, w.in, w.total, &reduce));                                    \
         CALL(vscan_reduce_segmented(w.ctx, max, w.in, w.flags, w.totals, &heads));                 \
         CALL(vscan_reduce_by_offsets(w.ctx, max, w.in, zeros, w.out, &by));                        \
+        CALL(vscan_scan_by_offsets(w.ctx, max, w.in, zeros, w.out, &each));                        \
         CALL(vscan_scan_rows(w.ctx, max, w.in, N / 5, 5, w.out, &rows));                           \
         CALL(vscan_scan_columns(w.ctx, max, w.in, N / 5, 5, w.out, &rows));                        \
         CALL(vscan_scan_rows_segmented(w.ctx, max, w.in, w.flags, N / 5, 5, w.out, &rows));        \

@@ -205,15 +205,85 @@ static void properties(vscan_op op, enum lengths lengths, vscan_type type, int64
     free(from);
 }
 
+/* Scans: results and totals of each segment as of a vector alone; what is in no segment stays. */
+static void scans(vscan_op op, enum lengths lengths, vscan_type type, int64_t segments, int mode,
+                  struct inputs_random *random) {
+    vscan_ctx *ctx = harness_ctx();
+    struct batch b = make_batch(lengths, type, segments, random);
+    const int32_t kind = mode & 1 ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
+    const int32_t direction = mode & 2 ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    const bool in_place = mode & 4;
+    char *expected = malloc(reference_bytes(type, b.n) + 1);
+    char *other = malloc(reference_bytes(type, b.n) + 1);
+    char *totals = malloc(reference_bytes(type, segments) + 1);
+    char z[8];
+    assert_true(expected != NULL && other != NULL && totals != NULL);
+    inputs_fill(INPUTS_RANDOM, type, b.n, inputs_next(random), other);
+    inputs_fill(INPUTS_RANDOM, type, 1, inputs_next(random), z);
+    const vscan_value initial = harness_value(type, mode & 8 ? z : NULL);
+    vscan_buffer *whole[5], *view[5];
+    view[0] = upload(ctx, type, b.n, b.in, (int)inputs_below(random, 4), &whole[0]);
+    view[1] = upload_offsets(ctx, &b, mode & 16 ? VSCAN_LONG : VSCAN_INT, &whole[1]);
+    view[2] = upload(ctx, type, b.n, other, (int)inputs_below(random, 4), &whole[2]);
+    view[3] = upload(ctx, type, segments, NULL, 0, &whole[3]);
+    view[4] = upload(ctx, type, segments, NULL, 0, &whole[4]);
+    for (int64_t k = 0; k < segments; k++) {
+        const int64_t n = b.offsets[k + 1] - b.offsets[k];
+        vscan_buffer *from, *to, *total;
+        ok(ctx, vscan_buffer_view(view[0], b.offsets[k], n, &from));
+        ok(ctx, vscan_buffer_view(view[2], b.offsets[k], n, &to));
+        ok(ctx, vscan_buffer_view(view[4], k, 1, &total));
+        const vscan_scan_options one = {.size = sizeof one,
+                                        .kind = kind,
+                                        .direction = direction,
+                                        .initial = initial,
+                                        .total = total};
+        ok(ctx, vscan_scan(ctx, op, from, to, &one));
+        ok(ctx, vscan_buffer_destroy(from));
+        ok(ctx, vscan_buffer_destroy(to));
+        ok(ctx, vscan_buffer_destroy(total));
+    }
+    ok(ctx, vscan_buffer_download(view[2], 0, b.n, expected));
+    ok(ctx, vscan_buffer_download(view[4], 0, segments, totals));
+    vscan_buffer *const out = in_place ? view[0] : view[2];
+    if (in_place) { /* what is in no segment */
+        const size_t size = reference_bytes(type, 1), from = (size_t)b.offsets[0] * size;
+        const size_t end = (size_t)b.offsets[segments] * size;
+        memcpy(expected, b.in, from);
+        memcpy(expected + end, b.in + end, (size_t)b.n * size - end);
+    } else {
+        ok(ctx, vscan_buffer_upload(out, 0, b.n, other));
+    }
+    const vscan_scan_by_offsets_options o = {.size = sizeof o,
+                                             .kind = kind,
+                                             .direction = direction,
+                                             .initial = initial,
+                                             .totals = mode & 32 ? NULL : view[3]};
+    ok(ctx, vscan_scan_by_offsets(ctx, op, view[0], view[1], out, &o));
+    ok(ctx, vscan_ctx_synchronize(ctx));
+    ok(ctx, vscan_buffer_download(out, 0, b.n, other));
+    must_be_same(&b, op, lengths, "scan", b.n, expected, other);
+    ok(ctx, vscan_buffer_download(view[3], 0, segments, b.totals));
+    if (o.totals != NULL) must_be_same(&b, op, lengths, "totals", segments, totals, b.totals);
+    for (int k = 0; k < 5; k++) {
+        ok(ctx, vscan_buffer_destroy(view[k]));
+        ok(ctx, vscan_buffer_destroy(whole[k]));
+    }
+    end_batch(&b);
+    free(expected);
+    free(other);
+    free(totals);
+}
+
 static void properties_of(vscan_op op, vscan_type type) {
     struct inputs_random random = {case_seed(op, type, 61)};
     for (enum lengths lengths = 0; lengths < LENGTHS; lengths++)
-        for (int k = 0; k < (harness_small() ? 1 : 3); k++)
-            properties(op, lengths, type,
-                       1 + inputs_below(&random, lengths == LONG ? 12
-                                                 : k == 0        ? 40
-                                                                 : 700),
-                       &random);
+        for (int k = 0; k < (harness_small() ? 1 : 3); k++) {
+            const int64_t most = lengths == LONG ? 12 : k == 0 ? 40 : 700;
+            properties(op, lengths, type, 1 + inputs_below(&random, most), &random);
+            scans(op, lengths, type, 1 + inputs_below(&random, most),
+                  (int)inputs_below(&random, 64), &random);
+        }
 }
 
 #define X(pair, op, type, OP, TYPE)                                                                \

@@ -197,6 +197,10 @@ static void change(vscan_buffer *buffer, enum how how, int64_t step) {
       (in = vector(VSCAN_FLOAT, N), v = vector(VSCAN_INT, N / 8 + 1), change(v, RARE, 8),          \
        out = vector(VSCAN_FLOAT, N / 8)),                                                          \
       vscan_reduce_by_offsets(ctx, VSCAN_PLUS, in, v, out, NULL))                                  \
+    X(scan_by_offsets,                                                                             \
+      (in = vector(VSCAN_FLOAT, N), v = vector(VSCAN_INT, N / 8 + 1), change(v, RARE, 8),          \
+       out = vector(VSCAN_FLOAT, N)),                                                              \
+      vscan_scan_by_offsets(ctx, VSCAN_PLUS, in, v, out, NULL))                                    \
     X(reduce_segmented,                                                                            \
       (in = vector(VSCAN_LONG, N), v = vector(VSCAN_BYTE, N), change(v, ALL, 0),                   \
        out = vector(VSCAN_LONG, N / 2)),                                                           \

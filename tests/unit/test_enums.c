@@ -92,6 +92,7 @@ OF(vscan_op, scan_segmented, vscan_scan_segmented(w.ctx, value, w.in, w.flags, w
 OF(vscan_op, reduce, vscan_reduce(w.ctx, value, w.in, w.total, NULL))
 OF(vscan_op, reduce_segmented, vscan_reduce_segmented(w.ctx, value, w.in, w.flags, w.totals, NULL))
 OF(vscan_op, reduce_offsets, vscan_reduce_by_offsets(w.ctx, value, w.in, w.flags, w.shorter, NULL))
+OF(vscan_op, scan_offsets, vscan_scan_by_offsets(w.ctx, value, w.in, w.flags, w.out, NULL))
 OF(vscan_op, scan_rows, vscan_scan_rows(w.ctx, value, w.in, 5, 5, w.out, NULL))
 OF(vscan_op, scan_columns, vscan_scan_columns(w.ctx, value, w.in, 5, 5, w.out, NULL))
 OF(vscan_op, reduce_rows, vscan_reduce_rows(w.ctx, value, w.in, N, 1, w.out, NULL))
@@ -125,6 +126,10 @@ OPTION(segmented_kind, vscan_scan_segmented_options, kind,
        vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
 OPTION(segmented_direction, vscan_scan_segmented_options, direction,
        vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
+OPTION(offsets_kind, vscan_scan_by_offsets_options, kind,
+       vscan_scan_by_offsets(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
+OPTION(offsets_direction, vscan_scan_by_offsets_options, direction,
+       vscan_scan_by_offsets(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
 OPTION(reduce_direction, vscan_reduce_options, direction,
        vscan_reduce(w.ctx, VSCAN_MAX, w.in, w.total, &o))
 OPTION(rows_kind, vscan_matrix_options, kind,
@@ -156,6 +161,7 @@ static const struct {
     C(op, reduce),
     C(op, reduce_segmented),
     C(op, reduce_offsets),
+    C(op, scan_offsets),
     C(op, scan_rows),
     C(op, scan_columns),
     C(op, reduce_rows),
@@ -185,6 +191,8 @@ static const struct {
     C(direction, scan_direction),
     C(kind, segmented_kind),
     C(direction, segmented_direction),
+    C(direction, offsets_direction),
+    C(kind, offsets_kind),
     C(direction, reduce_direction),
     C(kind, rows_kind),
     C(direction, rows_direction),

@@ -77,6 +77,8 @@ static vscan_status segmented(void) {
     X(vscan_lengths_to_offsets, VSCAN_ERROR_OFFSETS, vscan_lengths_to_offsets(ctx, numbers, wide)) \
     X(vscan_reduce_by_offsets, VSCAN_ERROR_OFFSETS,                                                \
       vscan_reduce_by_offsets(ctx, VSCAN_PLUS, numbers, offsets, three, NULL))                     \
+    X(vscan_scan_by_offsets, VSCAN_ERROR_OFFSETS,                                                  \
+      vscan_scan_by_offsets(ctx, VSCAN_PLUS, numbers, offsets, out, NULL))                         \
     X(vscan_reduce_segmented, VSCAN_ERROR_TOTALS_LENGTH,                                           \
       vscan_reduce_segmented(ctx, VSCAN_PLUS, numbers, flags, one, NULL))                          \
     X(vscan_scan_segmented, VSCAN_ERROR_TOTALS_LENGTH, segmented())

@@ -370,6 +370,64 @@ static void refused_handles(void **state) {
     }
 }
 
+static vscan_status scan_by_offsets_on(vscan_ctx *ctx) {
+    return vscan_scan_by_offsets(ctx, VSCAN_PLUS, w.in, w.flags, w.out, NULL);
+}
+
+/* vscan_scan_by_offsets: what is its own, its handles and totals. */
+static void refused_scans(void **state) {
+    (void)state;
+    world_check_contexts(scan_by_offsets_on);
+    vscan_ctx *c = w.ctx;
+    const vscan_op op = VSCAN_PLUS;
+    vscan_scan_by_offsets_options o = {.size = sizeof o};
+    for (int i = 0; i < WRONG_HANDLES; i++) {
+        const struct wrong_handle h = wrong_handle(i);
+        vscan_buffer *const bad = h.handle;
+        refused_untouched(h.status, "in ", vscan_scan_by_offsets(c, op, bad, w.flags, w.out, NULL));
+        refused_untouched(h.status, "offsets ",
+                          vscan_scan_by_offsets(c, op, w.in, bad, w.out, NULL));
+        refused_untouched(h.status, "out ", vscan_scan_by_offsets(c, op, w.in, w.flags, bad, NULL));
+        if (bad == NULL) continue; /* none */
+        o.totals = bad;
+        refused_untouched(h.status, "totals ",
+                          vscan_scan_by_offsets(c, op, w.in, w.flags, w.out, &o));
+    }
+    const struct {
+        vscan_status status;
+        const char *word;
+        vscan_buffer *in, *offsets, *out, *totals;
+    } wrong[] = {
+        {VSCAN_ERROR_PAIR, "in ", w.of_bit, w.flags, w.of_bit, NULL},
+        {VSCAN_ERROR_TYPE, "offsets ", w.in, w.of_float, w.out, NULL},
+        {VSCAN_ERROR_LENGTH, "offsets ", w.in, world_make(VSCAN_INT, 0), w.out, NULL},
+        {VSCAN_ERROR_TYPE, "out ", w.in, w.flags, w.of_float, NULL},
+        {VSCAN_ERROR_LENGTH, "out ", w.in, w.flags, w.shorter, NULL},
+        {VSCAN_ERROR_OVERLAP, "out ", w.in, w.flags, w.shifted, NULL},
+        {VSCAN_ERROR_OVERLAP, "offsets ", w.in, w.out, w.out, NULL},
+        {VSCAN_ERROR_TYPE, "options->totals ", w.in, w.flags, w.out, w.of_float},
+        {VSCAN_ERROR_LENGTH, "options->totals ", w.in, w.flags, w.out, w.in},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        o.totals = wrong[k].totals;
+        refused_untouched(
+            wrong[k].status, wrong[k].word,
+            vscan_scan_by_offsets(c, op, wrong[k].in, wrong[k].offsets, wrong[k].out, &o));
+    }
+    vscan_buffer *inside;
+    ok(c, vscan_buffer_view(w.in, 0, vscan_buffer_length(w.flags) - 1, &inside));
+    o.totals = inside;
+    refused_untouched(VSCAN_ERROR_OVERLAP, "options->totals ",
+                      vscan_scan_by_offsets(c, op, w.in, w.flags, w.out, &o));
+    ok(NULL, vscan_buffer_destroy(inside));
+    o = (vscan_scan_by_offsets_options){.size = sizeof o - 1};
+    refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "options->size ",
+                      vscan_scan_by_offsets(c, op, w.in, w.flags, w.out, &o));
+    o = (vscan_scan_by_offsets_options){.size = sizeof o, .initial_buffer = w.one_float};
+    refused_untouched(VSCAN_ERROR_TYPE, "options->initial_buffer ",
+                      vscan_scan_by_offsets(c, op, w.in, w.flags, w.out, &o));
+}
+
 static void refused_vectors(void **state) {
     (void)state;
     vscan_ctx *c = w.ctx;
@@ -483,6 +541,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(skewed_max_double),
         cmocka_unit_test(skewed_plus_int),
         world_unit_test(refused_handles),
+        world_unit_test(refused_scans),
         world_unit_test(refused_vectors),
         world_unit_test(refused_options)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -226,6 +226,12 @@ METHOD(reduce_by_offsets, 4, "obbbvB",
        NAMES("op", "x", "offsets", "totals", "initial", "initial_buffer"),
        (c->ctx, OP(0), B(1), B(2), B(3),
         OPTIONS(vscan_reduce_by_offsets_options, .initial = c->initial, .initial_buffer = B(5))))
+METHOD(scan_by_offsets, 4, "obbbffvBB",
+       NAMES("op", "x", "offsets", "out", "exclusive", "reverse", "initial", "initial_buffer",
+             "totals"),
+       (c->ctx, OP(0), B(1), B(2), B(3),
+        OPTIONS(vscan_scan_by_offsets_options, .kind = KIND(4), .direction = DIRECTION(5),
+                .initial = c->initial, .initial_buffer = B(7), .totals = B(8))))
 METHOD(scan_rows, 5, "obiibffIIvBB",
        NAMES("op", "x", "rows", "columns", "out", "exclusive", "reverse", "pitch", "matrices",
              "initial", "initial_buffer", "totals"),
@@ -431,6 +437,8 @@ PyMethodDef context_methods[] = {
     CALL(reduce_extreme, "op, x, total, position, *, reverse=False"),
     CALL(reduce_segmented,
          "op, x, heads, totals, *, initial=None, initial_buffer=None, count=None"),
+    CALL(scan_by_offsets, "op, x, offsets, out, *, exclusive=False, reverse=False, initial=None, "
+                          "initial_buffer=None, totals=None"),
     CALL(reduce_by_offsets, "op, x, offsets, totals, *, initial=None, initial_buffer=None"),
     CALL(scan_rows,
          OF_MATRIX "out, *, exclusive=False, reverse=False, pitch=0, matrices=0, initial=None, "

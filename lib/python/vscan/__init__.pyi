@@ -53,6 +53,10 @@ class Context:
     def reduce_segmented(self, op: str, x: Buffer, heads: Buffer, totals: Buffer, *,
                          initial: complex | None = ..., initial_buffer: Buffer | None = ...,
                          count: Buffer | None = ...) -> None: ...
+    def scan_by_offsets(self, op: str, x: Buffer, offsets: Buffer, out: Buffer, *,
+                        exclusive: bool = ..., reverse: bool = ..., initial: complex | None = ...,
+                        initial_buffer: Buffer | None = ...,
+                        totals: Buffer | None = ...) -> None: ...
     def reduce_by_offsets(self, op: str, x: Buffer, offsets: Buffer, totals: Buffer, *,
                           initial: complex | None = ...,
                           initial_buffer: Buffer | None = ...) -> None: ...
