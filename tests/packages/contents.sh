@@ -96,6 +96,11 @@ for name in "libvscan$soname" libvscan-dev libvscan-tools libvscan-doc "libvscan
     esac
 done
 expect libvscan-doc Architecture all
+# Installed together, their pages have no link that leads nowhere; every Debian has its licence.
+mkdir -p all/usr/share/common-licenses
+touch all/usr/share/common-licenses/Apache-2.0
+for package in "$packages"/*.deb; do dpkg-deb -x "$package" all; done
+sh "$source/tests/consumers/links.sh" all/usr/share/doc || fail "links that lead nowhere"
 for file in libvscan-dev/usr/share/man/man3/vscan_scan.3.gz libvscan-tools/usr/share/man/man1/vscan-info.1.gz \
     libvscan-doc/usr/share/doc/libvscan/html/index.html libvscan-doc/usr/share/doc/libvscan/html/coming-from-cub.html \
     libvscan-doc/usr/share/doc/libvscan/examples/squares.c; do
