@@ -199,6 +199,16 @@ static inline const struct vscan__cpu_pair *pair_of(const vscan_ctx *ctx, enum v
     (VSCAN_##OP == VSCAN_PLUS && VSCAN__IS_REAL(VSCAN_##TYPE) ? VSCAN__CPU_SERIAL_ORDERED          \
                                                               : VSCAN__CPU_SERIAL_EXACT)
 
+/* By the files for whole vectors, or the one for what goes on from a carry. */
+#define LONG_CALL(name)                                                                            \
+    static vscan_status name##_long(vscan_ctx *ctx, const struct vscan__scan *scan,                \
+                                    const struct vscan__cpu_pair *pair) {                          \
+        return (scan->carry != NULL ? vscan__cpu_scan_on : vscan__cpu_##name)(ctx, scan, pair);    \
+    }
+LONG_CALL(scan)
+LONG_CALL(scan_segmented)
+LONG_CALL(reduce)
+
 static inline bool is_small(const struct vscan__scan *scan, const struct vscan__cpu_pair *own) {
     return (uint64_t)scan->n <= (uint64_t)own->tile && scan->carry == NULL;
 }
@@ -210,7 +220,7 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
         const struct vscan__cpu_pair *own = pair_of(ctx, vscan__pair_##pair);                      \
-        if (!is_small(scan, own)) return vscan__cpu_scan(ctx, scan, own);                          \
+        if (!is_small(scan, own)) return scan_long(ctx, scan, own);                                \
         const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
         if (scan->n <= SERIAL(OP, TYPE))                                                           \
             serial_##pair(scan);                                                                   \
@@ -222,11 +232,11 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
         return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
-        return vscan__cpu_scan_segmented(ctx, scan, pair_of(ctx, vscan__pair_##pair));             \
+        return scan_segmented_long(ctx, scan, pair_of(ctx, vscan__pair_##pair));                   \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
         const struct vscan__cpu_pair *own = pair_of(ctx, vscan__pair_##pair);                      \
-        if (!is_small(scan, own)) return vscan__cpu_reduce(ctx, scan, own);                        \
+        if (!is_small(scan, own)) return reduce_long(ctx, scan, own);                              \
         const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
         if (scan->n <= SERIAL(OP, TYPE))                                                           \
             serial_##pair(scan);                                                                   \
@@ -247,9 +257,7 @@ VSCAN__PAIRS(X)
 static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
     const struct vscan__cpu_state *state = ctx->state;
     const struct vscan__cpu_pair *own = &state->pairs[VSCAN__CPU_WIDENING];
-    if (!is_small(scan, own))
-        return scan->out != NULL ? vscan__cpu_scan(ctx, scan, own)
-                                 : vscan__cpu_reduce(ctx, scan, own);
+    if (!is_small(scan, own)) return (scan->out != NULL ? scan_long : reduce_long)(ctx, scan, own);
     if (scan->out != NULL)
         vscan__cpu_scan_one_tile(scan, own, own->identity(), own->sum);
     else

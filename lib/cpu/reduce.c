@@ -115,7 +115,6 @@ void vscan__cpu_reduce_levels(vscan_ctx *ctx, const struct vscan__scan *scan,
 
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_pair *pair) {
-    if (scan->carry != NULL) return vscan__cpu_scan_on(ctx, scan, pair);
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     /* the total may come to lie where the initial value is: it is read here, once */
     const void *initial = vscan__cpu_initial(scan);

@@ -97,7 +97,6 @@ void vscan__cpu_prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
 
 vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_pair *pair) {
-    if (scan->carry != NULL) return vscan__cpu_scan_on(ctx, scan, pair);
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     struct vscan__cpu_call call;
     vscan__cpu_prepare(ctx, scan, pair, &call);
@@ -127,7 +126,6 @@ void vscan__cpu_end_segments(vscan_ctx *ctx, const struct vscan__cpu_call *call)
 
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_pair *pair) {
-    if (scan->carry != NULL) return vscan__cpu_scan_on(ctx, scan, pair);
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     struct vscan__cpu_call call;
     vscan__cpu_prepare(ctx, scan, pair, &call);

@@ -8,6 +8,7 @@ import numpy as np
 from order_of_addition import sum_prefixes
 
 PLUS, MAX, MIN, AND, OR = range(31, 36)
+BINARY = {PLUS: 51, MAX: 56, MIN: 57, AND: 58, OR: 59}  # vscan_binary
 
 
 def is_real(x):

@@ -8,11 +8,10 @@ import sys
 
 import numpy as np
 import manual
-from manual import AND, MAX, MIN, OR, PLUS, unsigned
+from manual import BINARY, PLUS, unsigned
 
 INT, FLOAT, DOUBLE, BYTE, BIT, LONG, UINT8 = range(11, 18)
 EQUAL, EXCLUSIVE, BACKWARD, DESCENDING, FIRST, LAST = 71, 81, 83, 85, 86, 87
-BINARY = {PLUS: 51, MAX: 56, MIN: 57, AND: 58, OR: 59}  # vscan_binary
 DTYPES = {INT: np.int32, FLOAT: np.float32, DOUBLE: np.float64, BYTE: np.uint8, BIT: np.uint8,
           LONG: np.int64, UINT8: np.uint8}
 NUMBERS = KEYS = (INT, FLOAT, DOUBLE, LONG)

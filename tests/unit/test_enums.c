@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every value of every enum, given to every argument and option that wants a value of another one, is
    VSCAN_ERROR_ENUM, with a sentence that says whose it is; 0 is, where it is no default. */
+#include "pairs.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -14,11 +15,11 @@ struct family {
     const char *first_name, *last_name;
     bool zero;
 };
-static const struct family families[] = {
+static struct family families[] = {
+    {"vscan_op", VSCAN_PLUS, LAST_OP, "VSCAN_PLUS", NULL, false}, /* main: its last name */
 #define F(of, first, last, zero)                                                                   \
     { "vscan_" #of, VSCAN_##first, VSCAN_##last, "VSCAN_" #first, "VSCAN_" #last, zero }
     F(type, INT, UINT8, false),
-    F(op, PLUS, OR, false),
     F(unary, UNARY_NEGATE, UNARY_SQUARE_ROOT, false),
     F(binary, BINARY_ADD, BINARY_SHIFT_RIGHT, false),
     F(relation, EQUAL, GREATER_OR_EQUAL, false),
@@ -240,6 +241,12 @@ static void others_are_refused(void **state) {
 }
 
 int main(int argc, char **argv) {
+    static const char *const ops[] = {
+#define X(op, OP) "VSCAN_" #OP,
+        VSCAN__OPERATORS(X)
+#undef X
+    };
+    families[0].last_name = ops[VSCAN__OPS - 1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_value_is_shared),
         world_unit_test(others_are_refused),
