@@ -17,6 +17,7 @@ extern "C" {
 enum family {
     FAMILY_SCAN,
     FAMILY_SEGMENTED,
+    FAMILY_SCAN_OFFSETS, /* the same segments by offsets, ints; flags are not read */
     FAMILY_REDUCE,
     /* element by element, and by position, where kind and direction mean nothing */
     FAMILY_MAP,           /* out[i] = in[i] op 3 */

@@ -164,7 +164,9 @@ static bool check_scan(const struct work *work, const char *engine, const T *in,
                 verdict.first);
         return false;
     }
-    if (work->family == FAMILY_SEGMENTED || exclusive || work->steps) return true;
+    if (work->family == FAMILY_SEGMENTED || work->family == FAMILY_SCAN_OFFSETS || exclusive ||
+        work->steps)
+        return true;
     return check_total<T, Op>(work, engine, in,
                               work->direction == VSCAN_FORWARD ? out + work->n - 1 : out);
 }

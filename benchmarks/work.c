@@ -43,6 +43,9 @@ const struct traits work_traits[FAMILIES] = {
                           BY_OP | BY_KIND | BY_DIRECTION | BY_FLAGS | IN_PLACE | BY_CARRY |
                               WITH_TOTALS,
                           NUMBERS, ALL, 26},
+    [FAMILY_SCAN_OFFSETS] = {"scanoffsets",
+                             BY_OP | BY_KIND | BY_DIRECTION | BY_FLAGS | INT_LENGTH | IN_PLACE,
+                             NUMBERS, ALL, 26},
     [FAMILY_REDUCE] = {"reduce", BY_OP | BY_DIRECTION | BY_CARRY, NUMBERS, ALL, 26},
     [FAMILY_MAP] = {"map", BY_OP | IN_PLACE, NUMBERS, ALL, 26},
     [FAMILY_MAP2] = {"map2", BY_OP | IN_PLACE, NUMBERS, ALL, 26},
@@ -213,6 +216,7 @@ int64_t work_bytes(const struct work *work) {
         return all + all / 2;
     case FAMILY_SPLIT_SEGMENTED:
         return all + 2 * flags + out;
+    case FAMILY_SCAN_OFFSETS:
     case FAMILY_REDUCE_OFFSETS:
     case FAMILY_SORT_OFFSETS:
         return all + offsets + out;

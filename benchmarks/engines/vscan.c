@@ -175,8 +175,8 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), span, &buffers->flags))
         return false;
-    if ((work->family == FAMILY_REDUCE_OFFSETS || work->family == FAMILY_SORT_OFFSETS ||
-         work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
+    if ((work->family == FAMILY_SCAN_OFFSETS || work->family == FAMILY_REDUCE_OFFSETS ||
+         work->family == FAMILY_SORT_OFFSETS || work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
         !make_offsets(work, kept->ctx, buffers->flags, &buffers->second))
         return false;
     if (work->family == FAMILY_LENGTHS_TO_OFFSETS &&
@@ -294,6 +294,12 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         kept->segmented.totals = buffers->totals;
         return ok(ctx, vscan_scan_segmented(ctx, work->op, buffers->in, buffers->flags,
                                             buffers->out, &kept->segmented));
+    case FAMILY_SCAN_OFFSETS: {
+        const vscan_scan_by_offsets_options options = {.size = sizeof options,
+                                                       .kind = (int32_t)work->kind,
+                                                       .direction = (int32_t)work->direction};
+        return ok(ctx, vscan_scan_by_offsets(ctx, work->op, in, second, out, &options));
+    }
     case FAMILY_MAP:
         return ok(ctx, vscan_map_right(ctx, binary_of(work->op), in, three(work->type), out));
     case FAMILY_MAP2:

@@ -61,6 +61,23 @@ def call_scan_segmented():
         totals.must_be(np.concatenate([expected, totals.before[len(expected) :]]))
 
 
+def call_scan_by_offsets():
+    (kind, op), n = one_of(*PAIRS), length()
+    exclusive, backward, x = chance(2), chance(2), numbers(kind, n)
+    given, z = initial(kind)
+    vector, (marks, offsets) = Vector(kind, n, x), some_offsets(n)
+    out = out_of(kind, vector)
+    totals = Vector(kind, len(offsets) - 1)
+    yield kind, op, n, marks.kind, len(offsets) - 1, exclusive, backward, z, out is vector
+    before = out.before.copy()
+    do("scan_by_offsets", ctx, op, vector.view, marks.view, out.view,
+       options(kind=int32(EXCLUSIVE * exclusive), direction=int32(BACKWARD * backward), **given, totals=totals.view))
+    results, expected = scan_segments(op, x, offsets, exclusive, backward, scalar(z), by_heads=False)
+    before[offsets[0] : offsets[-1]] = results[offsets[0] : offsets[-1]]
+    out.must_be(before)
+    totals.must_be(expected)
+
+
 def call_reduce_segmented():
     (kind, op), n = one_of(*PAIRS), length()
     x = numbers(kind, n)

@@ -9,7 +9,8 @@
  * rows of one length. The serial version adds up the entries in the order in which they were read.
  * Both sums of the k products of a row have an error of at most (k - 1) epsilon / 2 times the sum
  * of their magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 2002, ch. 4), so
- * they may differ by twice that. Literature: Blelloch, Heroux and Zagha, Segmented Operations for
+ * they may differ by twice that. A row's sum depends on its own entries alone: with the rows in another
+ * order all results have the same bits, which is checked. Literature: Blelloch, Heroux and Zagha, Segmented Operations for
  * Sparse Matrix Computation on Vector Multiprocessors, 1993; the format of the file: Boisvert, Pozo
  * and Remington, The Matrix Market Exchange Formats: Initial Design, 1996.
  *
@@ -260,6 +261,34 @@ static double multiply(vscan_ctx *ctx, const struct matrix *a, const double *x_h
     return time;
 }
 
+/* Whether the rows in the opposite order have the same results, to the bit. */
+static bool same_permuted(vscan_ctx *ctx, const struct matrix *a, const double *x,
+                          const double *y) {
+    struct matrix b = {.rows = a->rows, .columns = a->columns, .count = a->count};
+    b.offsets = allocate((int64_t)a->rows + 1, sizeof *b.offsets);
+    b.row_columns = allocate(a->count, sizeof *b.row_columns);
+    b.values = allocate(a->count, sizeof *b.values);
+    double *y_back = allocate(a->rows, sizeof *y_back);
+    b.offsets[0] = 0;
+    for (int32_t row = 0; row < a->rows; row++) {
+        int64_t from = a->offsets[a->rows - 1 - row], to = b.offsets[row];
+        int64_t count = a->offsets[a->rows - row] - from;
+        for (int64_t e = 0; e < count; e++) {
+            b.row_columns[to + e] = a->row_columns[from + e];
+            b.values[to + e] = a->values[from + e];
+        }
+        b.offsets[row + 1] = to + count;
+    }
+    multiply(ctx, &b, x, y_back);
+    bool same = true;
+    for (int32_t row = 0; row < a->rows; row++)
+        same &= memcmp(&y[row], &y_back[a->rows - 1 - row], sizeof *y) == 0;
+    printf("permuted %s\n", same ? "the same bits" : "OTHER BITS");
+    void *all[] = {b.offsets, b.row_columns, b.values, y_back};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+    return same;
+}
+
 static void print_matrix(const struct matrix *a) {
     int64_t longest = 0, empty = 0;
     for (int32_t row = 0; row < a->rows; row++) {
@@ -318,6 +347,7 @@ int main(int argc, char **argv) {
     multiply_serial(&a, x, expected, magnitudes);
     printf("time     %.3f ms, serial %.3f ms\n", 1e3 * time, 1e3 * (seconds() - start));
     bool right = compare(&a, y, expected, magnitudes);
+    right = same_permuted(ctx, &a, x, y) && right;
 
     void *all[] = {x, y, expected, magnitudes, a.entries, a.offsets, a.row_columns, a.values};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
