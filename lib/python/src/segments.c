@@ -48,15 +48,6 @@ static bool segments_from(PyObject *offsets, PyObject *heads, const struct array
     return false;
 }
 
-/* Head flags of the segments in a buffer. */
-static vscan_buffer *make_heads(struct job *job, const struct segments *s, int64_t n) {
-    if (!s->by_offsets) return job_wrap_flags(job, &s->given);
-    vscan_buffer *const offsets = job_wrap(job, &s->given);
-    vscan_buffer *const heads = job_temporary(job, VSCAN_BYTE, n);
-    JOB_CALL(job, n, vscan_offsets_to_heads(job->ctx, offsets, heads));
-    return heads;
-}
-
 static int64_t offset_at(const struct array *offsets, int64_t k) {
     return offsets->type == VSCAN_INT ? ((const int32_t *)(const void *)offsets->data)[k]
                                       : ((const int64_t *)(const void *)offsets->data)[k];
@@ -91,8 +82,17 @@ static bool scan_segments(const struct mode *mode, const struct array *x, const 
         .size = sizeof options, .kind = (int32_t)mode->kind, .direction = (int32_t)mode->direction};
     if (!initial_value(mode, &options.initial) || !job_begin(&job, x)) return false;
     vscan_buffer *const in = job_wrap(&job, x), *const out = job_wrap(&job, to);
-    vscan_buffer *const heads = make_heads(&job, s, n);
-    JOB_CALL(&job, n, vscan_scan_segmented(job.ctx, mode->op, in, heads, out, &options));
+    if (s->by_offsets) {
+        const vscan_scan_by_offsets_options same = {.size = sizeof same,
+                                                    .kind = options.kind,
+                                                    .direction = options.direction,
+                                                    .initial = options.initial};
+        vscan_buffer *const offsets = job_wrap(&job, &s->given);
+        JOB_CALL(&job, n, vscan_scan_by_offsets(job.ctx, mode->op, in, offsets, out, &same));
+    } else {
+        vscan_buffer *const heads = job_wrap_flags(&job, &s->given);
+        JOB_CALL(&job, n, vscan_scan_segmented(job.ctx, mode->op, in, heads, out, &options));
+    }
     return job_end(&job);
 }
 
@@ -316,7 +316,10 @@ PyMethodDef segment_functions[] = {
         "Segments are given by offsets, where segment k has the elements offsets[k] ..\n"
         "offsets[k+1] - 1, offsets[0] is 0 and the last one is x's length; or by heads, flags "
         "that\n"
-        "are set where a segment begins. The initial value begins every segment.\n\n"
+        "are set where a segment begins. The initial value begins every segment. By offsets, a\n"
+        "segment is a vector of its own: sums of floats have the bits of vscan.scan of its "
+        "elements\n"
+        "alone, wherever it lies; by heads they follow the order of the whole vector.\n\n"
         ">>> import numpy as np, vscan\n"
         ">>> vscan.segment_scan(np.array([3, 1, 4, 1, 5]), offsets=[0, 2, 5])\n"
         "array([ 3,  4,  4,  5, 10])\n"

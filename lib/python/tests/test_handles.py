@@ -50,6 +50,8 @@ CALLS = [
     ("reduce_extreme", ("min", X, new(1), new(1)), {"reverse": True}, [[1], [3]]),
     ("reduce_segmented", ("plus", X, HEADS, new(3)), {"count": new(1)}, [[8, 6, 17], [3]]),
     ("reduce_by_offsets", ("plus", X, np.array([0, 3, 3, 8]), new(3)), {}, [[8, 0, 23]]),
+    ("scan_by_offsets", ("plus", X, np.array([0, 3, 3, 8]), new()), {"exclusive": True, "totals": new(3)},
+     [[0, 3, 4, 0, 1, 6, 15, 17], [8, 0, 23]]),
     ("scan_rows", ("plus", X, 2, 4, new()), {"reverse": True}, [[9, 6, 5, 1, 22, 17, 8, 6]]),
     ("scan_columns", ("plus", X, 2, 4, new()), {"totals": new(4)},
      [[3, 1, 4, 1, 8, 10, 6, 7], [8, 10, 6, 7]]),

@@ -52,6 +52,9 @@ def test_segment_scan(data):
     first = np.append(heads[:0], heads)
     first[:1] = True
     offsets = np.append(np.flatnonzero(first), len(x))
+    offsets = np.sort(np.append(offsets, offsets[::7]))  # some segments are empty
+    parts = [scan(x[a:b], op, **how) for a, b in zip(offsets, offsets[1:])]
+    expected = np.concatenate([x[:0], *parts])  # each is a vector of its own
     same(vscan.segment_scan(x, op, offsets=offsets, **how), expected)
     same(vscan.segment_scan(x, op, offsets=offsets.astype(np.int32), out=x, **how), expected)
 
@@ -185,3 +188,16 @@ def test_as_numpy():
         same(given, np.asarray(edges))
     for k in 0, 1:
         same(vscan.histogram(x)[k], np.histogram(x)[k])
+
+
+def test_segments_are_vectors():
+    """By offsets sums of floats have the bits of each segment alone; by heads those of the whole vector's order."""
+    x = np.random.default_rng(1).standard_normal(5000).astype(np.float32)
+    offsets = np.array([0, 7, 7, 1500, 1601, 5000])
+    alone = np.concatenate([vscan.scan(x[a:b]) for a, b in zip(offsets, offsets[1:])])
+    same(vscan.segment_scan(x, offsets=offsets), alone)
+    heads = np.zeros(5000, bool)
+    heads[offsets[:-1]] = True
+    assert vscan.segment_scan(x, heads=heads).tobytes() != alone.tobytes()
+    totals = [vscan.reduce(x[a:b]) for a, b in zip(offsets, offsets[1:])]
+    same(vscan.segment_reduce(x, offsets=offsets), np.array(totals))
