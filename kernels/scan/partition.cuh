@@ -45,18 +45,20 @@ struct partition_shape {
     static constexpr int items = warps * loads * load_items;
     static constexpr int group_lanes = VSCAN__GROUP / lane_items;
     static constexpr int load_groups = 32 / group_lanes;
+    static constexpr int warp_groups = loads * load_groups;
     static constexpr int groups = items / VSCAN__GROUP;
     static_assert(items * VSCAN__PARTITIONS_A_TILE ==
                       (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT),
                   "partitions make up tiles");
 };
 
-/* A partition, for the phases of scan_portable. */
-struct portable_place {
+/* A block's partition, for what finds what precedes its groups. */
+template <class Index>
+struct partition_place {
     lookback_memory lookback;
     epoch_t epoch;
-    int64_t partition;
-    bool only; /* there is no other */
+    Index number;
+    bool last; /* nobody needs its aggregates */
     bool counting, carry;
 };
 
@@ -153,33 +155,153 @@ static __device__ __forceinline__ void store_items(const lane_items<Pair, V> (&i
     }
 }
 
-/* By a warp whose lanes have S groups each: their sums g and numbers of heads h become those from
-   the partition's first group on. The first `used` lanes have groups. */
-template <class Pair, bool Segmented, int S>
-static __device__ __forceinline__ void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S],
-                                                   int lane, int used = 32) {
-    uint32_t h_mask = 0, h_sum = 0;
-    if (Segmented) {
+/* ---- The body of the kernels whose blocks hold a partition in registers ------------------------- */
+
+/* Where a lane is: in its warp, and its group in the partition. Shape: partition_shape or small_shape. */
+template <class Shape>
+struct lane_place {
+    int lane, first; /* first: lane of the group */
+    bool ends_group;
+    int group; /* of the warp's load 0 */
+
+    static __device__ __forceinline__ lane_place of(int lane, int warp) {
+        return {lane, lane & ~(Shape::group_lanes - 1),
+                lane % Shape::group_lanes == Shape::group_lanes - 1,
+                warp * Shape::warp_groups + lane / Shape::group_lanes};
+    }
+};
+
+/*
+ * What a lane does with its elements between their loads and their stores. It refers to arrays of the kernel:
+ * with arrays of its own nvcc 13.0 spills registers.
+ *
+ * SideBySide: sums of groups are written after all networks, which therefore run side by side; and what is known
+ * of heads is packed while registers are scarce, over the look-back.
+ */
+template <class Pair, bool Segmented, class Shape, bool SideBySide>
+struct lane_of_partition {
+    using U = typename Pair::U;
+    static constexpr int V = Shape::lane_items, L = Shape::loads;
+    static constexpr bool packs = Segmented && SideBySide;
+    const lane_place<Shape> &at;
+    lane_items<Pair, V> (&items)[L];
+    U (&x)[L][V];
+    uint32_t (&heads)[L];
+    unsigned (&any)[L];      /* ballots of heads */
+    uint32_t (&rank)[L];     /* counting: heads in the group before this lane */
+    uint32_t (&together)[L]; /* these three, packed */
+
+    /* x becomes X0; sums of groups, and whether or how many heads they have, go to `groups`. first(r): what is
+       to be done with x[r] before it is scanned. */
+    template <class Groups, class First>
+    __device__ __forceinline__ void scan_groups(Groups &groups, bool reversed, bool counting,
+                                                const pair_transform &transform,
+                                                First first) const {
+        uint32_t counts[L];
 #pragma unroll
-        for (int k = 0; k < S; ++k) {
-            h_mask |= (uint32_t)(h[k] != 0) << k;
-            h_sum += h[k];
-            h[k] = h_sum;
+        for (int r = 0; r < L; ++r) {
+            items[r].items(x[r], reversed, transform);
+            any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
+            first(r);
+            sklansky<Pair, Segmented, Shape::group_lanes>(x[r], heads[r], any[r], at.lane);
+            const int group = at.group + r * Shape::load_groups;
+            if (!SideBySide && at.ends_group) groups.sum(group) = x[r][V - 1];
+            rank[r] = 0;
+            if (!Segmented) continue;
+            const uint32_t earlier = lanes_between(any[r], at.first, at.lane) != 0;
+            counts[r] = earlier | (heads[r] != 0);
+            if (counting) {
+                rank[r] = heads_before_lane<Shape::group_lanes>(heads[r], at.lane);
+                counts[r] = rank[r] + __popc(heads[r]);
+            }
+            if (!SideBySide && at.ends_group) groups.heads(group) = counts[r];
+            if (packs) together[r] = opaque(rank[r] << 8 | earlier << V | heads[r]);
+        }
+        if (!SideBySide || !at.ends_group) return;
+        U *const sums = &groups.sum(at.group);
+        uint32_t *const all_heads = &groups.heads(Segmented ? at.group : 0);
+#pragma unroll
+        for (int r = 0; r < L; ++r) {
+            sums[r * Shape::load_groups] = x[r][V - 1];
+            if (Segmented) all_heads[r * Shape::load_groups] = counts[r];
         }
     }
-    const unsigned h_any = Segmented ? __ballot_sync(warp_mask, h_mask != 0) : 0;
-    sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane, used);
-    if (Segmented) {
-        const uint32_t mine = h_sum;
+
+    /*
+     * Results take the place of the elements. `before` knows what precedes each group, and `vector`
+     *   put_total(r, y)                where y has the last result
+     *   put_totals(i, y, heads, n)     of the segments that end there, n heads before position(r) = i
+     *   put_first(r, y, heads)         exclusive results that no other one precedes
+     */
+    template <class Vector, class Before, class Shared, class Flag>
+    __device__ __forceinline__ void
+    results(const Vector &vector, const Before &before, Shared &shared, bool reversed,
+            bool counting, const Flag &exclusive, const pair_transform &transform) const {
 #pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t left = __shfl_up_sync(warp_mask, h_sum, d);
-            if (lane >= d) h_sum += left;
+        for (int r = 0; r < L; ++r) {
+            if (packs) {
+                heads[r] = together[r] & ((1u << V) - 1);
+                rank[r] = together[r] >> 8;
+            }
+            const bool earlier = packs ? together[r] >> V & 1
+                                       : Segmented && lanes_between(any[r], at.first, at.lane);
+            const auto of_group =
+                before.of_group(shared, at.group + r * Shape::load_groups, r, counting);
+            U y[V];
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const bool cut = Segmented && (earlier || (heads[r] & ((2u << j) - 1)));
+                y[j] = of_group.result(x[r][j], cut);
+            }
+            vector.put_total(r, y);
+            if (Segmented && counting)
+                vector.put_totals(vector.position(r), y, heads[r],
+                                  before.heads_before(shared) + of_group.count + rank[r]);
+            if (exclusive) {
+                const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
+#pragma unroll
+                for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
+                y[0] = at.lane == at.first ? of_group.base() : left;
+                vector.put_first(r, y, heads[r]);
+            }
+            items[r].results(y, reversed, transform);
         }
-#pragma unroll
-        for (int k = 0; k < S; ++k) h[k] += h_sum - mine;
     }
-}
+};
+
+/* For lane_of_partition: a vector that is scanned from its own beginning on. */
+template <class Pair, bool Segmented, class Shape, class Index>
+struct whole_vector {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int V = Shape::lane_items;
+    const scan_arguments &a;
+    void *const &total;
+    Index n, begin; /* position of the lane's first element */
+    U visible;      /* precedes it where nothing else does */
+    bool carry;     /* the initial value is read where the total goes */
+
+    __device__ __forceinline__ void put_total(int r, const U (&y)[V]) const {
+        const Index i = begin + r * Shape::load_items;
+        if (total == nullptr || i + V < n || i >= n) return;
+        if (carry) __threadfence();
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (i + j == n - 1) *(T *)total = Pair::out(y[j], a.transform);
+    }
+    __device__ __forceinline__ int64_t position(int r) const {
+        return begin + r * Shape::load_items;
+    }
+    __device__ __forceinline__ void put_totals(int64_t i, const U (&y)[V], uint32_t heads,
+                                               int64_t before) const {
+        write_totals<Pair>(a, i, y, heads, before, threadIdx.x % 32);
+    }
+    __device__ __forceinline__ void put_first(int r, U (&y)[V], uint32_t heads) const {
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (Segmented ? heads >> j & 1 : begin + r * Shape::load_items + j == 0) y[j] = visible;
+    }
+};
 
 } /* namespace vscan */
 

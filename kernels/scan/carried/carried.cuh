@@ -38,6 +38,21 @@ struct carried_arguments {
     bool resumed; /* a launch but the first one of a call: segments are numbered on */
 };
 
+/* What precedes position n, behind the last element, at each level. By one thread of the last partition's block. */
+template <class Pair, class Shared>
+static __device__ __forceinline__ void
+write_portable_levels(vscan__carry_state &to, const Shared &shared, int64_t n, int64_t partition,
+                      typename Pair::U initial) {
+    const int b = (int)(n - 1 - partition * partition_shape<Pair>::items) / VSCAN__LEVEL_1;
+    const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
+    const uint32_t heads = shared.own.heads[b]; /* of block b, the last element's */
+    auto before = shared.before;
+    if (heads || shared.cut[b]) before.cut(initial);
+    write_levels<Pair>(to, n, heads >> g & 1 ? Pair::identity : shared.own.r1[b][g],
+                       heads ? Pair::identity : shared.r2[b], shared.own.sums[b], before,
+                       partition / VSCAN__PARTITIONS_A_TILE);
+}
+
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <class Pair, bool Segmented>
@@ -59,6 +74,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     carried_memory &memory = carried_memory_of(a.lookback);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const bool backward = scan.backward;
+    const lane_place<shape> at = lane_place<shape>::of(lane, warp);
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- The old carry ----------------------------------------------------------------------- */
@@ -124,30 +140,21 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         /* ---- Load, and scan inside groups ---------------------------------------------------- */
         const int begin = warp * (shape::loads * shape::load_items) + lane * V;
         const int64_t first_item = partition * shape::items, left = n - first_item;
-        const carried_partition<Pair> here = {first_item,
-                                              first_item < skew ? (int)(skew - first_item) : 0,
-                                              left < shape::items ? (int)left : shape::items, skew};
+        const carried_partition<Pair, int64_t> here = {
+            first_item, first_item < skew ? (int)(skew - first_item) : 0,
+            left < shape::items ? (int)left : shape::items, skew};
         const T *const in = (const T *)scan.in + (backward ? left : first_item - skew);
+        T *const out = (T *)scan.out + (backward ? left : first_item - skew);
         const int64_t begin_p = first_item - skew + begin; /* in the call */
         lane_items<Pair, V> items[shape::loads];
         lane_heads<V> flags[shape::loads];
         U x[shape::loads][V];
-        uint32_t heads[shape::loads] = {};
+        uint32_t heads[shape::loads] = {}, rank[shape::loads], together[shape::loads];
         unsigned any[shape::loads];
-        uint32_t rank[shape::loads]; /* counting: heads in the group before this lane */
         const int warp_begin = begin - lane * V;
         const bool whole =
             warp_begin >= here.from && warp_begin + shape::loads * shape::load_items <= here.to;
-        if (in_aligned && whole) {
-#pragma unroll
-            for (int r = 0; r < shape::loads; ++r)
-                items[r].load_whole(in, begin + r * shape::load_items, 0, backward);
-        } else {
-#pragma unroll
-            for (int r = 0; r < shape::loads; ++r)
-                here.load(items[r], in, begin + r * shape::load_items, backward, whole,
-                          a.transform);
-        }
+        here.load(items, in, begin, backward, in_aligned, whole, a.transform);
         if (!Pair::in_any_order && here.from > 0) {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
@@ -165,127 +172,49 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                     if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p);
                 }
             });
+        if (Segmented) {
 #pragma unroll
-        for (int r = 0; r < shape::loads; ++r) {
-            const int i = begin + r * shape::load_items;
-            const int first = lane & ~(shape::group_lanes - 1);
-            if (Segmented && flags[r].slow)
-                heads[r] = heads_at_ends<V>(scan, begin_p + r * shape::load_items, segments.first);
-            items[r].items(x[r], backward, a.transform);
-            any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
-            if (!Pair::in_any_order && last_partition) {
-                /* the last group, which may be scanned in place; before a head all is absent */
-                const unsigned lanes = ((1u << (shape::group_lanes - 1) << 1) - 1) << first;
-                const bool later = Segmented && (any[r] & lanes) >> lane >> 1;
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
-                        unfinished[(i + j) % VSCAN__GROUP] =
-                            later || heads[r] >> j >> 1 ? Pair::identity : x[r][j];
-            }
-            sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
-            const int group =
-                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
-            const bool last = lane % shape::group_lanes == shape::group_lanes - 1;
-            if (last) shared.groups.sum(group) = x[r][V - 1];
-            if (Segmented) {
-                uint32_t count = lanes_between(any[r], first, lane) != 0;
-                rank[r] = 0;
-                if (counting) {
-                    rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
-                    count = rank[r];
-                }
-                if (last)
-                    shared.groups.heads(group) =
-                        count + (counting ? __popc(heads[r]) : heads[r] != 0);
-            }
+            for (int r = 0; r < shape::loads; ++r)
+                if (flags[r].slow)
+                    heads[r] =
+                        heads_at_ends<V>(scan, begin_p + r * shape::load_items, segments.first);
         }
+        const lane_of_partition<Pair, Segmented, shape, false> mine = {at,  items, x,       heads,
+                                                                       any, rank,  together};
+        mine.scan_groups(shared.groups, backward, counting, a.transform, [&](int r) {
+            if (!Pair::in_any_order && last_partition)
+                keep_unfinished<Pair, Segmented, shape>(
+                    unfinished, here, begin + r * shape::load_items, x[r], heads[r], any[r], lane);
+        });
         __syncthreads();
 
         /* ---- Publish, look back: the first warp ---------------------------------------------- */
-        if (warp == 0) {
-            const portable_place place = {a.lookback,      epoch,    partition,
-                                          partitions == 1, counting, false};
-            before.find(shared, place, lane);
-        }
+        if (warp == 0)
+            before.find(shared, {a.lookback, epoch, partition, partitions == 1, counting, false},
+                        lane);
         __syncthreads();
 
-        const int begins_at = first_item <= skew ? here.from : -1; /* the call's first element */
-        T *const out = (T *)scan.out + (backward ? left : first_item - skew);
         /* ---- Results ------------------------------------------------------------------------- */
-#pragma unroll
-        for (int r = 0; r < shape::loads; ++r) {
-            const int i = begin + r * shape::load_items;
-            const int group =
-                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
-            const int first = lane & ~(shape::group_lanes - 1);
-            const bool lane_head = Segmented && lanes_between(any[r], first, lane);
-            const auto of_group = before.of_group(shared, group, counting);
-            U y[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
-                y[j] = of_group.result(x[r][j], cut);
-            }
-            if (last_partition && i + V >= here.to && i < here.to) {
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    if (i + j != here.to - 1) continue;
-                    const T total = Pair::out(y[j], a.transform);
-                    if (scan.total != nullptr) *(T *)scan.total = total;
-                    memory.next.last.bits = word_of(total);
-                    if (Pair::in_any_order) memory.next.r4.bits = word_of(total);
-                }
-            }
-            const T last = element_of<T>(from.last);
-            if (Segmented && counting)
-                write_carried_totals<Pair>(a, segments.first, begin_p + r * shape::load_items, y,
-                                           heads[r], shared.heads + of_group.count + rank[r], lane);
-            if (scan.exclusive) {
-                const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
-                U shifted[V];
-                shifted[0] = lane == first ? of_group.base() : left;
-#pragma unroll
-                for (int j = 1; j < V; ++j) shifted[j] = y[j - 1];
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const bool begins = i + j == begins_at;
-                    const bool start = begins ? segments.first : Segmented && (heads[r] >> j & 1);
-                    y[j] = start ? visible : begins ? Pair::in(last, a.transform) : shifted[j];
-                }
-            }
-            items[r].results(y, backward, a.transform);
-        }
-        if (scan.out != nullptr) {
-            if (out_aligned && whole) {
-#pragma unroll
-                for (int r = 0; r < shape::loads; ++r)
-                    items[r].store_whole(out, begin + r * shape::load_items, 0, backward);
-            } else {
-#pragma unroll
-                for (int r = 0; r < shape::loads; ++r)
-                    here.store(items[r], out, begin + r * shape::load_items, backward, whole);
-            }
-        }
+        const auto first_result = [&] {
+            return segments.first ? visible : Pair::in(element_of<T>(from.last), a.transform);
+        };
+        const resumed_vector<Pair, Segmented, shape, int64_t, decltype(first_result)> vector = {
+            a,       scan.total,  memory.next, here, begin, last_partition, segments.first,
+            visible, first_result};
+        mine.results(vector, before, shared, backward, counting, scan.exclusive, a.transform);
+        if (scan.out != nullptr) here.store(items, out, begin, backward, out_aligned, whole);
 
         /* ---- The new carry ------------------------------------------------------------------- */
         if (!last_partition) continue;
         vscan__carry_state &to = memory.next;
-        if (threadIdx.x < VSCAN__GROUP)
-            to.group[threadIdx.x].bits =
-                !Pair::in_any_order && threadIdx.x < (unsigned)(n % VSCAN__GROUP)
-                    ? word_of(unfinished[threadIdx.x])
-                    : 0;
+        write_group<Pair>(to, unfinished, n);
         if (threadIdx.x == 0) {
-            const bool starts = Segmented && backward && flag_at(scan.flags, scan.flag_type, 0);
-            to.position = position + scan.n;
-            to.flags =
-                (has_initial ? VSCAN__CARRY_HAS_INITIAL : 0) | (starts ? VSCAN__CARRY_STARTS : 0);
-            to.initial = from.initial;
+            write_place(to, from, scan.n,
+                        Segmented && backward && flag_at(scan.flags, scan.flag_type, 0));
             if constexpr (Pair::in_any_order)
                 to.r1.bits = to.r2.bits = to.r3.bits = 0;
             else
-                write_levels<Pair>(to, shared, n, partition, initial);
+                write_portable_levels<Pair>(to, shared, n, partition, initial);
         }
         __syncthreads();
         if (threadIdx.x == 0) __threadfence();

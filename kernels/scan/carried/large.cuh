@@ -162,9 +162,7 @@ static __device__ __forceinline__ void leave_carry(const Role &role, int k, int6
     /* behind a whole group, X0 at its end is in R1 or above */
     if (lane == (open > 0 ? open - 1 : 0)) {
         if (open == 0) x[0] = Pair::identity;
-        next.position = old.position + role.a.scan.n;
-        next.flags = old.flags & VSCAN__CARRY_HAS_INITIAL;
-        next.initial = old.initial;
+        write_place(next, old, role.a.scan.n, false);
         next.r1.bits = word_of(r1);
         next.r2.bits = word_of(r2);
         next.r3.bits = word_of(before.r3);

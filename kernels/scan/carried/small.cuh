@@ -25,29 +25,17 @@
 
 namespace vscan {
 
-/* What precedes the element behind the last one, position n of the virtual vector, at each level. By a
-   thread of the last partition's block. */
-template <class Pair, class BeforeT, class Shared>
+/* What precedes position n, behind the last element, at each level. By one thread of the last partition's block. */
+template <class Pair, class Before, class Shared>
 static __device__ __forceinline__ void
-write_small_levels(vscan__carry_state &to, const BeforeT &before, const Shared &shared, int n,
+write_small_levels(vscan__carry_state &to, const Before &before, const Shared &shared, int n,
                    int first_item) {
-    using U = typename Pair::U;
+    typename Pair::U r2 = shared.r2;
     const int b = (n - 1 - first_item) / VSCAN__LEVEL_1; /* its block of level 1 */
-    U r1 = Pair::identity, r2 = shared.r2;
     for (int k = 0; k < b; ++k) r2 = Pair::combine(r2, shared.own.sums[k]);
-    if (n % VSCAN__LEVEL_1 != 0)
-        r1 = shared.own.r1[b][n % VSCAN__LEVEL_1 / VSCAN__GROUP];
-    else
-        r2 = Pair::combine(r2, shared.own.sums[b]);
-    before_carried_tile<Pair> tile = before.tile;
-    if (n % nested<U>::tile == 0) {
-        tile.pass(first_item / nested<U>::tile, r2);
-        r2 = Pair::identity;
-    }
-    to.r1.bits = word_of(r1);
-    to.r2.bits = word_of(r2);
-    to.r3.bits = word_of(tile.r3);
-    to.r4.bits = word_of(tile.r4);
+    write_levels<Pair>(to, n, shared.own.r1[b][n % VSCAN__LEVEL_1 / VSCAN__GROUP], r2,
+                       shared.own.sums[b], before.tile,
+                       first_item / nested<typename Pair::U>::tile);
 }
 
 template <class Pair, int Loads, int Warps>
@@ -87,12 +75,14 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     /* ---- Load, and scan inside groups -------------------------------------------------------- */
     lane_items<Pair, V> items[Loads];
     U x[Loads][V];
-    const int first = lane & ~(shape::group_lanes - 1);
-    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
-    U *const sums = &shared.groups.sum(warp * shape::warp_groups + lane / shape::group_lanes);
+    uint32_t heads[Loads] = {}, rank[Loads], together[Loads]; /* there are none */
+    unsigned any[Loads];
+    const lane_place<shape> at = lane_place<shape>::of(lane, warp);
+    const lane_of_partition<Pair, false, shape, true> mine = {at,  items, x,       heads,
+                                                              any, rank,  together};
     /* of the call's elements in the virtual vector; none: left <= 0 */
     int skew, left;
-    carried_partition<Pair> here;
+    carried_partition<Pair, int> here;
     const auto place_at = [&](int64_t position) {
         skew = (int)(position % tile), left = skew + hot.n - first_item;
         here = {first_item, first_item < skew ? skew - first_item : 0,
@@ -114,18 +104,10 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
         const bool inside = warp_begin - V >= skew - first_item &&
                             warp_begin + Loads * shape::load_items + V <= left;
-        if (whole && in_misses == 0) {
-#pragma unroll
-            for (int r = 0; r < Loads; ++r)
-                items[r].load_whole(in, begin + r * shape::load_items, 0, backward);
-        } else if (inside && !backward) {
+        if (inside && in_misses != 0 && !backward)
             load_shifted(items, in + begin, in_misses, lane);
-        } else {
-#pragma unroll
-            for (int r = 0; r < Loads; ++r)
-                here.load(items[r], in, begin + r * shape::load_items, backward, whole,
-                          a.transform);
-        }
+        else
+            here.load(items, in, begin, backward, in_misses == 0, whole, a.transform);
         async_copies_wait();
         if (here.from > 0) {
             __syncthreads();
@@ -133,22 +115,11 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
             for (int r = 0; r < Loads; ++r)
                 here.stand_in(items[r], begin + r * shape::load_items, backward, old);
         }
-#pragma unroll
-        for (int r = 0; r < Loads; ++r) {
-            const int i = begin + r * shape::load_items;
-            items[r].items(x[r], backward, a.transform);
-            if (left <= shape::items) {
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
-                        unfinished[(i + j) % VSCAN__GROUP] = x[r][j];
-            }
-            sklansky<Pair, false, shape::group_lanes>(x[r], 0, 0, lane);
-        }
-        if (group_end) {
-#pragma unroll
-            for (int r = 0; r < Loads; ++r) sums[r * shape::load_groups] = x[r][V - 1];
-        }
+        mine.scan_groups(shared.groups, backward, false, a.transform, [&](int r) {
+            if (left <= shape::items)
+                keep_unfinished<Pair, false, shape>(unfinished, here, begin + r * shape::load_items,
+                                                    x[r], 0, 0, lane);
+        });
         __syncthreads();
         const int64_t expected = position;
         position = present(old.carry).position;
@@ -182,69 +153,33 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     before_carried_tile<Pair> before_call = before_carried_tile<Pair>::from(initial);
     if (position > 0)
         before_call = {{element_of<T>(from.r3), element_of<T>(from.r4)}, position / tile};
-    const small_place place = {lookback, epoch, partition, last_block, false, false};
     before_t before;
-    before.find_from(shared, place, initial, before_call);
+    before.find_from(shared, {lookback, epoch, partition, last_block, false, false}, initial,
+                     before_call);
 
     /* ---- Results ----------------------------------------------------------------------------- */
     vscan__carry_state &next = next_state(carry, old.carry);
     T *const out = (T *)hot.out + (backward ? left : first_item - skew);
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
-        const int i = begin + r * shape::load_items;
-        const auto of_group = before.of_group(shared, r, false);
-        U y[V];
-#pragma unroll
-        for (int j = 0; j < V; ++j) y[j] = of_group.result(x[r][j], false);
-        if (last_partition && i + V >= here.to && i < here.to) {
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                if (i + j != here.to - 1) continue;
-                if (hot.total != nullptr) *(T *)hot.total = y[j];
-                next.last.bits = word_of(y[j]);
-            }
-        }
-        if (hot.exclusive) {
-            const U before_lane = __shfl_up_sync(warp_mask, y[V - 1], 1);
-#pragma unroll
-            for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
-            y[0] = lane == first ? of_group.base() : before_lane;
-            if (first_item <= skew) {
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    if (i + j != here.from) continue;
-                    y[j] = element_of<T>(from.last);
-                    if (position == 0) y[j] = has_initial ? initial : Pair::visible;
-                }
-            }
-        }
-        items[r].results(y, backward, a.transform);
-    }
+    const auto first_result = [&] {
+        if (position > 0) return (U)element_of<T>(from.last);
+        return has_initial ? initial : Pair::visible;
+    };
+    const resumed_vector<Pair, false, shape, int, decltype(first_result)> vector = {
+        a, hot.total, next, here, begin, last_partition, false, Pair::visible, first_result};
+    mine.results(vector, before, shared, backward, false, hot.exclusive, a.transform);
     if (hot.out != nullptr) {
         const int out_misses = (int)((uintptr_t)out % 16 / sizeof(T));
-        if (whole && out_misses == 0) {
-#pragma unroll
-            for (int r = 0; r < Loads; ++r)
-                items[r].store_whole(out, begin + r * shape::load_items, 0, backward);
-        } else if (whole && !backward) {
+        if (whole && out_misses != 0 && !backward)
             store_shifted(items, out + begin, out_misses, lane);
-        } else {
-#pragma unroll
-            for (int r = 0; r < Loads; ++r)
-                here.store(items[r], out, begin + r * shape::load_items, backward, whole);
-        }
+        else
+            here.store(items, out, begin, backward, out_misses == 0, whole);
     }
     if (!last_partition) return;
 
     /* ---- The new carry ----------------------------------------------------------------------- */
-    if (threadIdx.x < VSCAN__GROUP)
-        next.group[threadIdx.x].bits = threadIdx.x < (unsigned)((skew + hot.n) % VSCAN__GROUP)
-                                           ? word_of(unfinished[threadIdx.x])
-                                           : 0;
+    write_group<Pair>(next, unfinished, skew + hot.n);
     if (threadIdx.x == 0) {
-        next.position = position + hot.n;
-        next.flags = from.flags & VSCAN__CARRY_HAS_INITIAL;
-        next.initial = from.initial;
+        write_place(next, from, hot.n, false);
         write_small_levels<Pair>(next, before, shared, skew + hot.n, first_item);
     }
     if (last_block) end_it();

@@ -76,18 +76,34 @@ struct carry_before {
 
 /* Of a partition: its place in the virtual vector, and which of its elements there are: the call's
    are from .. to - 1, and before them is the stand-in. */
-template <class Pair>
+template <class Pair, class Index>
 struct carried_partition {
     using T = typename Pair::T;
-    int64_t first;
+    Index first;
     int from, to, skew;
 
-    /* `at` and the V - 1 elements after it, but those of the stand-in: in a vector that begins
-       (backward: ends) with the partition, as lane_items has them. whole: the call has all of them. */
-    template <int V>
-    __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
-                                         bool backward, bool whole,
+    /*
+     * A lane's vectors from `at` on, 32 V elements apart, but for those of the stand-in: in a vector that begins
+     * (backward: ends) with the partition, as lane_items has them. whole: the call has all of them; aligned: by
+     * 16 bytes.
+     */
+    template <int V, int N>
+    __device__ __forceinline__ void load(lane_items<Pair, V> (&items)[N], const T *vector, int at,
+                                         bool backward, bool aligned, bool whole,
                                          const pair_transform &transform) const {
+        if (aligned && whole) {
+#pragma unroll
+            for (int r = 0; r < N; ++r) items[r].load_whole(vector, at + r * 32 * V, 0, backward);
+            return;
+        }
+#pragma unroll
+        for (int r = 0; r < N; ++r)
+            load_each(items[r], vector, at + r * 32 * V, backward, whole, transform);
+    }
+    template <int V>
+    __device__ __forceinline__ void load_each(lane_items<Pair, V> &items, const T *vector, int at,
+                                              bool backward, bool whole,
+                                              const pair_transform &transform) const {
         const T *const in = backward ? vector - V - at : vector + at;
         if (whole) {
 #pragma unroll
@@ -111,14 +127,23 @@ struct carried_partition {
             if (k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
         }
     }
-    template <int V>
-    __device__ __forceinline__ void store(const lane_items<Pair, V> &items, T *vector, int at,
-                                          bool backward, bool whole) const {
-        T *const out = backward ? vector - V - at : vector + at;
+    template <int V, int N>
+    __device__ __forceinline__ void store(const lane_items<Pair, V> (&items)[N], T *vector, int at,
+                                          bool backward, bool aligned, bool whole) const {
+        if (aligned && whole) {
 #pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int k = at + (backward ? V - 1 - j : j);
-            if (whole || (k >= from && k < to)) out[j] = items.raw[j];
+            for (int r = 0; r < N; ++r) items[r].store_whole(vector, at + r * 32 * V, 0, backward);
+            return;
+        }
+#pragma unroll
+        for (int r = 0; r < N; ++r) {
+            const int first_here = at + r * 32 * V;
+            T *const out = backward ? vector - V - first_here : vector + first_here;
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const int k = first_here + (backward ? V - 1 - j : j);
+                if (whole || (k >= from && k < to)) out[j] = items[r].raw[j];
+            }
         }
     }
 };
@@ -198,31 +223,106 @@ struct before_carried_tile : before_tile<Pair> {
     }
 };
 
+/* For lane_of_partition: what becomes of the results. First: says what precedes the call's element 0. */
+template <class Pair, bool Segmented, class Shape, class Index, class First>
+struct resumed_vector {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int V = Shape::lane_items;
+    const scan_arguments &a;
+    void *const &total;
+    vscan__carry_state &to;
+    const carried_partition<Pair, Index> &here;
+    int begin; /* of the lane's elements, in the partition */
+    bool last_partition;
+    bool first; /* a segment begins at the call's element 0 */
+    U visible;
+    const First &first_result;
+
+    __device__ __forceinline__ void put_total(int r, const U (&y)[V]) const {
+        const int i = begin + r * Shape::load_items;
+        if (last_partition && i + V >= here.to && i < here.to) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                if (i + j != here.to - 1) continue;
+                const T last = Pair::out(y[j], a.transform);
+                if (total != nullptr) *(T *)total = last;
+                to.last.bits = word_of(last);
+                if (Pair::in_any_order) to.r4.bits = word_of(last);
+            }
+        }
+    }
+    __device__ __forceinline__ int64_t position(int r) const {
+        return here.first - here.skew + begin + r * Shape::load_items;
+    }
+    __device__ __forceinline__ void put_totals(int64_t p, const U (&y)[V], uint32_t heads,
+                                               int64_t before) const {
+        write_carried_totals<Pair>(a, first, p, y, heads, before, threadIdx.x % 32);
+    }
+    __device__ __forceinline__ void put_first(int r, U (&y)[V], uint32_t heads) const {
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (Segmented && (heads >> j & 1)) y[j] = visible;
+        if (here.first > here.skew) return;
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            if (begin + r * Shape::load_items + j == here.from) y[j] = first_result();
+        }
+    }
+};
+
 /* ---- The new carry --------------------------------------------------------------------------- */
 
-/* What precedes the element behind the last one, position n of the virtual vector, at each level.
-   By one thread of the block of the last partition. */
-template <class Pair, class Shared>
-static __device__ __forceinline__ void write_levels(vscan__carry_state &to, const Shared &shared,
-                                                    int64_t n, int64_t partition,
-                                                    typename Pair::U initial) {
-    using U = typename Pair::U;
-    constexpr int items = partition_shape<Pair>::items, parts = VSCAN__PARTITIONS_A_TILE;
-    const int b = (int)(n - 1 - partition * items) / VSCAN__LEVEL_1; /* its block, that of n - 1 */
-    const uint32_t heads = shared.own.heads[b];
-    const U nothing = Pair::identity;
-    U r1 = nothing, r2 = heads ? nothing : shared.r2[b];
-    before_carried_tile<Pair> before = shared.before;
-    if (heads || shared.cut[b]) before.cut(initial);
-    if (n % VSCAN__LEVEL_1 != 0) {
-        const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
-        if (!(heads >> g & 1)) r1 = shared.own.r1[b][g];
-    } else {
-        r2 = Pair::combine(r2, shared.own.sums[b]);
+/* Before they are scanned, in place: of a lane's elements from i on, those of the last group. Before a head all
+   is absent. */
+template <class Pair, bool Segmented, class Shape, class Index>
+static __device__ __forceinline__ void keep_unfinished(
+    typename Pair::U (&unfinished)[VSCAN__GROUP], const carried_partition<Pair, Index> &here, int i,
+    const typename Pair::U (&x)[Shape::lane_items], uint32_t heads, unsigned any, int lane) {
+    constexpr int V = Shape::lane_items;
+    const int first = lane & ~(Shape::group_lanes - 1);
+    const unsigned lanes = ((1u << (Shape::group_lanes - 1) << 1) - 1) << first;
+    const bool later = Segmented && (any & lanes) >> lane >> 1;
+#pragma unroll
+    for (int j = 0; j < V; ++j)
+        if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
+            unfinished[(i + j) % VSCAN__GROUP] =
+                later || (Segmented && heads >> j >> 1) ? Pair::identity : x[j];
+}
+
+/* By all threads of the last partition's block: the unfinished group, where the virtual vector ends at n. */
+template <class Pair>
+static __device__ __forceinline__ void
+write_group(vscan__carry_state &to, const typename Pair::U (&unfinished)[VSCAN__GROUP], int64_t n) {
+    if (threadIdx.x >= VSCAN__GROUP) return;
+    const bool there = !Pair::in_any_order && threadIdx.x < (unsigned)(n % VSCAN__GROUP);
+    to.group[threadIdx.x].bits = there ? word_of(unfinished[threadIdx.x]) : 0;
+}
+
+static __device__ __forceinline__ void
+write_place(vscan__carry_state &to, const vscan__carry_state &from, int64_t n, bool starts) {
+    to.position = from.position + n;
+    to.flags = (from.flags & VSCAN__CARRY_HAS_INITIAL) | (starts ? VSCAN__CARRY_STARTS : 0);
+    to.initial = from.initial;
+}
+
+/*
+ * What precedes position n, the one behind the last element, at each level. By one thread.
+ *   r1, r2   of n's group, unless a block of level 1 ends with it, and of the last element's block
+ *   sum      of that block
+ *   before   the tile that has the given number
+ */
+template <class Pair, class Before, class Number>
+static __device__ __forceinline__ void
+write_levels(vscan__carry_state &to, int64_t n, typename Pair::U r1, typename Pair::U r2,
+             typename Pair::U sum, Before before, Number tile) {
+    if (n % VSCAN__LEVEL_1 == 0) {
+        r1 = Pair::identity;
+        r2 = Pair::combine(r2, sum);
     }
-    if (n % nested<U>::tile == 0) {
-        before.pass(partition / parts, r2);
-        r2 = nothing;
+    if (n % nested<typename Pair::U>::tile == 0) {
+        before.pass(tile, r2);
+        r2 = Pair::identity;
     }
     to.r1.bits = word_of(r1);
     to.r2.bits = word_of(r2);

@@ -3,11 +3,12 @@
  * The reduction warps of scan/large/large.cuh. A tile has 16 parts of 32 lines; a reduction warp sums the
  * groups of two of them.
  *
- * The sums go to shared memory. When all are there, reduction warp 0 alone goes on. Lane b adds the 32 sums of block b of level 1 from left to right, and leaves R1
- * of each group in the place of its sum. Serial additions in one lane take about as long as a
- * network of shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before
- * block b, which is R2; one more lane adds all, the tile's aggregate, and publishes it. All
- * reduction warps arrive at groups_ready: each has written which of its groups have heads.
+ * The sums go to shared memory. When all are there, reduction warp 0 alone goes on. Lane b adds the 32
+ * sums of block b of level 1 from left to right, and leaves R1 of each group in the place of its sum.
+ * Serial additions in one lane take about as long as a network of shuffles, and far fewer
+ * instructions. Then lane b adds the sums of the blocks before block b, which is R2; one more lane
+ * adds all, the tile's aggregate, and publishes it. All reduction warps arrive at groups_ready: each
+ * has written which of its groups have heads.
  */
 #ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
 #define VSCAN_SCAN_LARGE_REDUCE_CUH

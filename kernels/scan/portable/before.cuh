@@ -41,11 +41,12 @@ struct portable_before {
         : initial(initial_), before(Before::from(initial_)), tile(0), heads(0) {}
 
     /* Adds up the groups, publishes, looks back. By the first warp. */
-    __device__ __forceinline__ void find(shared_t &shared, const portable_place &place, int lane) {
+    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int64_t> &place,
+                                         int lane) {
         constexpr int parts = VSCAN__PARTITIONS_A_TILE;
         const lookback_memory &memory = place.lookback;
-        const int64_t own_tile = place.partition / parts, first_word = own_tile * tile_blocks;
-        const int mine = (int)(place.partition % parts), first = mine * blocks;
+        const int64_t own_tile = place.number / parts, first_word = own_tile * tile_blocks;
+        const int mine = (int)(place.number % parts), first = mine * blocks;
 
         U sum = Pair::identity;
         uint32_t count = 0;
@@ -54,14 +55,14 @@ struct portable_before {
                                         sum = sum_of_block;
                                         count = heads_of_block;
                                     });
-        if (!place.only) {
-            jitter(memory, place.epoch, place.partition, jitter_publish);
+        if (!place.last) {
+            jitter(memory, place.epoch, place.number, jitter_publish);
             if (place.carry) __threadfence();
             if (mine < parts - 1 && lane < blocks)
                 publish<U>(memory, place.epoch, first_word + first + lane, sum,
                            count & head_count_mask);
         }
-        jitter(memory, place.epoch, place.partition, jitter_wait);
+        jitter(memory, place.epoch, place.number, jitter_wait);
 
         /* ---- The own tile, a lane each block ------------------------------------------------- */
         U a[1];
@@ -119,7 +120,10 @@ struct portable_before {
         shared.heads = heads + before_own;
     }
 
-    __device__ __forceinline__ before_group<Pair> of_group(shared_t &shared, int group,
+    __device__ __forceinline__ int64_t heads_before(const shared_t &shared) const {
+        return shared.heads;
+    }
+    __device__ __forceinline__ before_group<Pair> of_group(shared_t &shared, int group, int,
                                                            bool counting) const {
         const int block = group / groups, g = group % groups;
         before_group<Pair> to = {shared.before, shared.r2[block], shared.own.r1[block][g], initial,

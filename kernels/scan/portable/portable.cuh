@@ -72,94 +72,36 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         /* ---- Load, and scan inside groups ---------------------------------------------------- */
         const int64_t begin =
             partition * shape::items + warp * (shape::loads * shape::load_items) + lane * V;
+        const bool whole =
+            begin - lane * V + shape::loads * shape::load_items <= n; /* all of the warp's
+                                                                                        elements exist */
         lane_items<Pair, V> items[shape::loads];
         lane_heads<V> flags[shape::loads];
         U x[shape::loads][V];
-        uint32_t heads[shape::loads] = {};
+        uint32_t heads[shape::loads] = {}, rank[shape::loads], together[shape::loads];
         unsigned any[shape::loads];
-        uint32_t rank[shape::loads]; /* counting: heads in the group before this lane */
-        const bool whole = begin - lane * V + shape::loads * shape::load_items <= n; /* all of
-                                                                                        the
-                                                                                        warp's
-                                                                                        elements
-                                                                                        exist */
         load_items(items, scan.in, begin, shape::load_items, n, backward, in_aligned && whole,
                    a.transform);
         if (Segmented) {
             load_heads(flags, scan, begin, shape::load_items);
             bits_of_heads(heads, flags, scan, begin, shape::load_items);
         }
-#pragma unroll
-        for (int r = 0; r < shape::loads; ++r) {
-            items[r].items(x[r], backward, a.transform);
-            any[r] = 0;
-            if (Segmented) any[r] = __ballot_sync(warp_mask, heads[r] != 0);
-            sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
-            const int group =
-                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
-            const bool last = lane % shape::group_lanes == shape::group_lanes - 1;
-            if (last) shared.groups.sum(group) = x[r][V - 1];
-            if (Segmented) {
-                const int first = lane & ~(shape::group_lanes - 1);
-                uint32_t count = lanes_between(any[r], first, lane) != 0;
-                rank[r] = 0;
-                if (counting) {
-                    rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
-                    count = rank[r];
-                }
-                if (last)
-                    shared.groups.heads(group) =
-                        count + (counting ? __popc(heads[r]) : heads[r] != 0);
-            }
-        }
+        const lane_place<shape> at = lane_place<shape>::of(lane, warp);
+        const lane_of_partition<Pair, Segmented, shape, false> mine = {at,  items, x,       heads,
+                                                                       any, rank,  together};
+        mine.scan_groups(shared.groups, backward, counting, a.transform, [](int) {});
         __syncthreads();
 
         /* ---- Publish, look back: the first warp ---------------------------------------------- */
-        if (warp == 0) {
-            const portable_place place = {a.lookback,      epoch,    partition,
-                                          partitions == 1, counting, carry};
-            before.find(shared, place, lane);
-        }
+        if (warp == 0)
+            before.find(shared, {a.lookback, epoch, partition, partitions == 1, counting, carry},
+                        lane);
         __syncthreads();
 
         /* ---- Results ------------------------------------------------------------------------- */
-#pragma unroll
-        for (int r = 0; r < shape::loads; ++r) {
-            const int64_t i = begin + r * shape::load_items;
-            const int group =
-                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
-            const int first = lane & ~(shape::group_lanes - 1);
-            const bool lane_head = Segmented && lanes_between(any[r], first, lane);
-            const auto of_group = before.of_group(shared, group, counting);
-            U y[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
-                y[j] = of_group.result(x[r][j], cut);
-            }
-            if (i + V >= n && i < n && scan.total != nullptr) {
-                if (carry) __threadfence();
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j], a.transform);
-            }
-            if (Segmented && counting)
-                write_totals<Pair>(a, i, y, heads[r], shared.heads + of_group.count + rank[r],
-                                   lane);
-            if (scan.exclusive) {
-                const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
-                U shifted[V];
-                shifted[0] = lane == first ? of_group.base() : left;
-#pragma unroll
-                for (int j = 1; j < V; ++j) shifted[j] = y[j - 1];
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const bool start = Segmented ? heads[r] >> j & 1 : i + j == 0;
-                    y[j] = start ? visible : shifted[j];
-                }
-            }
-            items[r].results(y, backward, a.transform);
-        }
+        const whole_vector<Pair, Segmented, shape, int64_t> vector = {a,     scan.total, n,
+                                                                      begin, visible,    carry};
+        mine.results(vector, before, shared, backward, counting, scan.exclusive, a.transform);
         store_items(items, scan.out, begin, shape::load_items, n, backward, out_aligned && whole);
         if (partitions == 1) return; /* no tickets */
     }

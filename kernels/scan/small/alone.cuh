@@ -20,12 +20,11 @@ struct in_order_alone {
     struct shared_t {
         group_sums<Pair, Segmented, blocks> groups;
     };
-    static constexpr uint32_t count = 0; /* heads before the partition */
     before_group<Pair> group;
 
     /* By all threads. */
-    __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U initial,
-                                         bool) {
+    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int> &place,
+                                         U initial, bool) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const int first = warp * shape::warp_groups, block = first / groups;
         const int own = first % groups + lane / shape::group_lanes;
@@ -86,7 +85,10 @@ struct in_order_alone {
         if (Segmented && any_own & ((1u << own) - 1)) group.r2 = Pair::identity;
     }
 
-    __device__ __forceinline__ const before_group<Pair> &of_group(const shared_t &, int,
+    __device__ __forceinline__ uint32_t heads_before(const shared_t &) const {
+        return 0;
+    }
+    __device__ __forceinline__ const before_group<Pair> &of_group(const shared_t &, int, int,
                                                                   bool) const {
         return group;
     }

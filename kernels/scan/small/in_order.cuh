@@ -205,13 +205,13 @@ struct in_order_before {
     U initial, r2;
     uint32_t count; /* counting: heads in all earlier partitions */
 
-    __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U initial_,
-                                         bool) {
+    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int> &place,
+                                         U initial_, bool) {
         find_from(shared, place, initial_, Before::from(initial_));
         if (place.last && threadIdx.x == shape::threads - 1) advance(place.lookback, place.epoch);
     }
     /* first: what precedes the first tile */
-    __device__ __forceinline__ void find_from(shared_t &shared, const small_place &place,
+    __device__ __forceinline__ void find_from(shared_t &shared, const partition_place<int> &place,
                                               U initial_, const Before &first) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         auto &own = shared.own;
@@ -219,20 +219,20 @@ struct in_order_before {
         tile = first;
         r2 = Pair::identity;
         count = 0;
-        jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
+        jitter(place.lookback, place.epoch, place.number * Warps + warp, jitter_publish);
         if (warp >= Warps - 2) {
             const bool publishes = warp == Warps - 1 && !place.last;
             const auto publish_it = [&](U sum, uint32_t head_count) {
                 if (!publishes) return;
                 if (place.carry) __threadfence();
-                publish<U>(place.lookback, place.epoch, place.partition * blocks + lane, sum,
+                publish<U>(place.lookback, place.epoch, place.number * blocks + lane, sum,
                            head_count & head_count_mask);
             };
             add_groups<Pair, Segmented>(own, shared.groups, place.counting, lane, warp == Warps - 2,
                                         publish_it);
         }
         look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback, place.epoch,
-                                            place.partition * blocks, initial, place.counting);
+                                            place.number * blocks, initial, place.counting);
 #pragma unroll
         for (int b = 0; b < blocks - 1; ++b) {
             if (b >= warp * shape::warp_groups / groups) break;
@@ -242,7 +242,10 @@ struct in_order_before {
         }
     }
 
-    __device__ __forceinline__ before_group<Pair> of_group(const shared_t &shared, int r,
+    __device__ __forceinline__ uint32_t heads_before(const shared_t &) const {
+        return count;
+    }
+    __device__ __forceinline__ before_group<Pair> of_group(const shared_t &shared, int, int r,
                                                            bool counting) const {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const auto &own = shared.own;

@@ -33,6 +33,34 @@ struct small_shared {
     uint32_t heads_before[shape::polls * Warps];
 };
 
+/* By a warp whose lanes have S groups each: their sums g and numbers of heads h become those from
+   the partition's first group on. The first `used` lanes have groups. */
+template <class Pair, bool Segmented, int S>
+static __device__ __forceinline__ void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S],
+                                                   int lane, int used = 32) {
+    uint32_t h_mask = 0, h_sum = 0;
+    if (Segmented) {
+#pragma unroll
+        for (int k = 0; k < S; ++k) {
+            h_mask |= (uint32_t)(h[k] != 0) << k;
+            h_sum += h[k];
+            h[k] = h_sum;
+        }
+    }
+    const unsigned h_any = Segmented ? __ballot_sync(warp_mask, h_mask != 0) : 0;
+    sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane, used);
+    if (Segmented) {
+        const uint32_t mine = h_sum;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const uint32_t left = __shfl_up_sync(warp_mask, h_sum, d);
+            if (lane >= d) h_sum += left;
+        }
+#pragma unroll
+        for (int k = 0; k < S; ++k) h[k] += h_sum - mine;
+    }
+}
+
 /*
  * The look-back: waits for the aggregates of all partitions before `partition`, and combines them
  * into p; heads: how many there are in them, if counting. By all threads.
@@ -161,7 +189,7 @@ struct segmented_before {
     uint32_t e_heads[Loads];
     uint32_t count; /* counting: heads in all earlier partitions */
 
-    __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U,
+    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int> &place, U,
                                          bool let_next_late) {
         constexpr int S = shape::scan_groups;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -177,12 +205,12 @@ struct segmented_before {
         }
         scan_groups<Pair, true>(g.value, h.value, lane, scan_lanes);
         if (!Alone)
-            jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
+            jitter(place.lookback, place.epoch, place.number * Warps + warp, jitter_publish);
         if (!Alone && !place.last) {
             if (warp == 0) {
                 if (place.carry) __threadfence();
                 if (lane == shape::scan_lanes - 1)
-                    publish<U>(place.lookback, place.epoch, place.partition, g.value[S - 1],
+                    publish<U>(place.lookback, place.epoch, place.number, g.value[S - 1],
                                h.value[S - 1] & head_count_mask);
             }
         }
@@ -192,13 +220,16 @@ struct segmented_before {
         if (Alone) return;
         const bool closes = place.last && threadIdx.x == shape::threads - 1;
         look_back_small<Pair, Loads, Warps>(p, count, shared, place.lookback, place.epoch,
-                                            place.partition, place.counting);
+                                            place.number, place.counting);
         if (closes) advance(place.lookback, place.epoch);
         if (let_next_late) launch_dependents();
     }
 
-    __device__ __forceinline__ before_group_in_any_order<Pair> of_group(const shared_t &, int r,
-                                                                        bool) const {
+    __device__ __forceinline__ uint32_t heads_before(const shared_t &) const {
+        return count;
+    }
+    __device__ __forceinline__ before_group_in_any_order<Pair> of_group(const shared_t &, int,
+                                                                        int r, bool) const {
         return {Pair::combine(e_heads[r] ? Pair::identity : p, e[r]), e_heads[r]};
     }
 };

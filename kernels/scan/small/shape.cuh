@@ -97,14 +97,6 @@ static_assert(small_words<pair<op_plus, float>> <= VSCAN__SMALL_WORDS &&
                   small_words<pair<op_plus, double>> <= VSCAN__SMALL_WORDS,
               "status words for small vectors");
 
-/* A block's partition, for the phases of scan_small. */
-struct small_place {
-    lookback_memory lookback;
-    epoch_t epoch;
-    int partition;
-    bool last, counting, carry;
-};
-
 /* Prefetches element i of the scan, if there is one, and its flag. Useful where launches
    overlap. */
 template <bool Segmented, class T>

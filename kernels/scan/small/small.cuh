@@ -129,103 +129,30 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
 
     /* ---- Scan inside groups ------------------------------------------------------------------ */
     U x[Loads][V];
-    uint32_t heads[Loads] = {};
+    uint32_t heads[Loads] = {}, rank[Loads], together[Loads];
     unsigned any[Loads];
-    uint32_t rank[Loads]; /* counting: heads in the group before this lane */
-    constexpr bool keeps = Segmented && !Pair::in_any_order;
-    uint32_t kept[Loads]; /* these three, where registers are scarce: over the look-back */
-    uint32_t counts[Loads];
-    /* Sums of groups are written after all networks, which so run side by side. */
-    constexpr bool side_by_side = !Pair::in_any_order;
-    const int first = lane & ~(shape::group_lanes - 1);
-    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
-    const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
+    const lane_place<shape> at = lane_place<shape>::of(lane, warp);
     if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::load_items);
+    const lane_of_partition<Pair, Segmented, shape, !Pair::in_any_order> mine = {
+        at, items, x, heads, any, rank, together};
+    mine.scan_groups(shared.groups, !reversed, counting, a.transform, [&](int r) {
+        if (Segmented && Pair::in_any_order && hot.initial_from)
 #pragma unroll
-    for (int r = 0; r < Loads; ++r) {
-        items[r].items(x[r], !reversed, a.transform);
-        any[r] = 0;
-        if (Segmented) {
-            any[r] = __ballot_sync(warp_mask, heads[r] != 0);
-            if (Pair::in_any_order && hot.initial_from) {
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
-            }
-        }
-        sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
-        const int group = first_group + r * shape::load_groups;
-        if (!side_by_side && group_end) shared.groups.sum(group) = x[r][V - 1];
-        rank[r] = 0;
-        if (Segmented) {
-            uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
-            if (counting) {
-                rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
-                count = rank[r] + __popc(heads[r]);
-            }
-            if (!side_by_side && group_end) shared.groups.heads(group) = count;
-            counts[r] = count;
-            if (keeps) {
-                const uint32_t lane_head = lanes_between(any[r], first, lane) != 0;
-                kept[r] = opaque(rank[r] << 8 | lane_head << V | heads[r]);
-            }
-        }
-    }
-    if constexpr (side_by_side) {
-        if (group_end) {
-            U *const sums = &shared.groups.sum(first_group);
-            uint32_t *const all_heads = &shared.groups.heads(Segmented ? first_group : 0);
-#pragma unroll
-            for (int r = 0; r < Loads; ++r) {
-                sums[r * shape::load_groups] = x[r][V - 1];
-                if (Segmented) all_heads[r * shape::load_groups] = counts[r];
-            }
-        }
-    }
+            for (int j = 0; j < V; ++j)
+                if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+    });
     __syncthreads();
 
     /* ---- What precedes each group; publish; look back ---------------------------------------- */
-    const small_place place = {lookback, epoch, partition, last_partition, counting, carry};
     before_t before;
-    before.find(shared, place, initial, let_next_late);
+    before.find(shared, {lookback, epoch, partition, last_partition, counting, carry}, initial,
+                let_next_late);
 
     /* ---- Results ----------------------------------------------------------------------------- */
     const bool out_aligned = is_aligned((const T *)hot.out, n, backward);
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
-        const int i = begin + r * shape::load_items;
-        if (keeps) {
-            heads[r] = kept[r] & ((1u << V) - 1);
-            rank[r] = kept[r] >> 8;
-        }
-        const bool lane_head =
-            keeps ? kept[r] >> V & 1 : Segmented && lanes_between(any[r], first, lane);
-        const auto of_group = before.of_group(shared, r, counting);
-        U y[V];
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
-            y[j] = of_group.result(x[r][j], cut);
-        }
-        if (hot.total != nullptr && i + V >= n && i < n) {
-            if (carry) __threadfence();
-#pragma unroll
-            for (int j = 0; j < V; ++j)
-                if (i + j == n - 1) *(T *)hot.total = Pair::out(y[j], a.transform);
-        }
-        if (Segmented && counting)
-            write_totals<Pair>(a, i, y, heads[r], before.count + of_group.count + rank[r], lane);
-        if (hot.exclusive) {
-            const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
-#pragma unroll
-            for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
-            y[0] = lane == first ? of_group.base() : left;
-#pragma unroll
-            for (int j = 0; j < V; ++j)
-                if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
-        }
-        items[r].results(y, !reversed, a.transform);
-    }
+    const whole_vector<Pair, Segmented, shape, int> vector = {a,     hot.total, n,
+                                                              begin, visible,   carry};
+    mine.results(vector, before, shared, !reversed, counting, hot.exclusive, a.transform);
     if (Segmented) {
         store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else
