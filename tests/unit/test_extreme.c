@@ -212,8 +212,12 @@ static void nothing(void **state) {
         extreme_put_position(of, place, 0, -1);
         ok(ctx, vscan_reduce_extreme(ctx, min ? VSCAN_MIN : VSCAN_MAX, in.view,
                                      has_total ? total.view : NULL, position.view, NULL));
+        struct guarded none = guarded_make(ctx, of, 0, 0, NULL);
+        ok(ctx,
+           vscan_scan_extreme(ctx, min ? VSCAN_MIN : VSCAN_MAX, in.view, NULL, none.view, NULL));
         maps_check(&total, end, "no elements");
         maps_check(&position, place, "no elements");
+        guarded_free(&none);
         guarded_free(&in);
         guarded_free(&total);
         guarded_free(&position);

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const vscan_type numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE,
-                                     VSCAN_UINT8};
+static const vscan_type numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_UINT8};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
 enum { NUMBERS = 5, FLAG_TYPES = 3, TEXT = 160 };
 
@@ -370,6 +369,81 @@ static void decided(void **state) {
     ok(NULL, vscan_buffer_destroy(b));
 }
 
+/* Maxima and minima of each pair of values that are treated apart. */
+static void decided_extremes(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    static const double values[] = {-INFINITY, -1, -0.0, 0.0, 1, INFINITY, NAN};
+    enum { COUNT = sizeof values / sizeof values[0] };
+    for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++) {
+        vscan_buffer *b = NULL;
+        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 1, &b));
+        for (int k = 0; k < 2 * COUNT * COUNT; k++) {
+            const vscan_binary op = k % 2 == 0 ? VSCAN_BINARY_MAX : VSCAN_BINARY_MIN;
+            double x = values[k / 2 % COUNT], y = values[k / 2 / COUNT], expected = 0, got = 0;
+            if (type == VSCAN_FLOAT) {
+                const float narrow[] = {(float)x, (float)y};
+                memcpy(&x, narrow, sizeof(float));
+                memcpy(&y, narrow + 1, sizeof(float));
+            }
+            maps_binary(op, (vscan_type)type, &x, &y, &expected);
+            ok(ctx, vscan_buffer_set(b, 0, &x));
+            ok(ctx, vscan_map_right(ctx, op, b, &y, b));
+            ok(ctx, vscan_buffer_get(b, 0, &got));
+            assert_int_equal(reference_difference((vscan_type)type, 1, &expected, &got), -1);
+        }
+        ok(NULL, vscan_buffer_destroy(b));
+    }
+}
+
+/* What a conversion of floats and doubles does with what does not fit, at each place of a vector and behind its last
+   whole one, as plain numbers. */
+static void decided_conversions(void **state) {
+    (void)state;
+    enum { LENGTH = 19 };
+    vscan_ctx *ctx = harness_ctx();
+    static const struct {
+        double from; /* a float, too */
+        int64_t to_long;
+        int32_t to_int;
+        uint8_t to_uint8;
+    } cases[] = {{NAN, 0, 0, 0},
+                 {INFINITY, INT64_MAX, INT32_MAX, 255},
+                 {-INFINITY, INT64_MIN, INT32_MIN, 0},
+                 {0x1p63, INT64_MAX, INT32_MAX, 255},
+                 {-0x1p63, INT64_MIN, INT32_MIN, 0},
+                 {0x1p31, 0x80000000, INT32_MAX, 255},
+                 {-0x1p31, -0x80000000L, INT32_MIN, 0},
+                 {-0.75, 0, 0, 0},
+                 {254.75, 254, 254, 254},
+                 {255.5, 255, 255, 255}};
+    for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++)
+        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+            for (int64_t n = 1; n <= LENGTH; n++) {
+                float floats[LENGTH];
+                double doubles[LENGTH];
+                for (int i = 0; i < LENGTH; i++) floats[i] = (float)(doubles[i] = cases[c].from);
+                vscan_buffer *in = NULL, *outs[3] = {NULL};
+                static const vscan_type types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_UINT8};
+                const void *const expected[] = {&cases[c].to_int, &cases[c].to_long,
+                                                &cases[c].to_uint8};
+                ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, n, &in));
+                ok(ctx,
+                   vscan_buffer_upload(in, 0, n, type == VSCAN_FLOAT ? (void *)floats : doubles));
+                for (int k = 0; k < 3; k++) {
+                    int64_t got = 0;
+                    ok(ctx, vscan_buffer_create(ctx, types[k], n, &outs[k]));
+                    ok(ctx, vscan_convert(ctx, in, outs[k]));
+                    for (int64_t i = 0; i < n; i++) {
+                        ok(ctx, vscan_buffer_get(outs[k], i, &got));
+                        assert_memory_equal(&got, expected[k], reference_bytes(types[k], 1));
+                    }
+                    ok(NULL, vscan_buffer_destroy(outs[k]));
+                }
+                ok(NULL, vscan_buffer_destroy(in));
+            }
+}
+
 /* A division by 0: results all the same, one report, by each function that waits; then no more. */
 static void division(void **state) {
     (void)state;
@@ -510,13 +584,22 @@ static void beyond_2_31(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unary),         cmocka_unit_test(binary_int),
-        cmocka_unit_test(binary_long),   cmocka_unit_test(binary_float),
-        cmocka_unit_test(binary_double), cmocka_unit_test(binary_flags),
-        cmocka_unit_test(compare),       cmocka_unit_test(select_elements),
-        cmocka_unit_test(convert),       cmocka_unit_test(decided),
-        cmocka_unit_test(division),      cmocka_unit_test(same_bits),
-        cmocka_unit_test(long_vectors),  cmocka_unit_test(beyond_2_31),
+        cmocka_unit_test(unary),
+        cmocka_unit_test(binary_int),
+        cmocka_unit_test(binary_long),
+        cmocka_unit_test(binary_float),
+        cmocka_unit_test(binary_double),
+        cmocka_unit_test(binary_flags),
+        cmocka_unit_test(compare),
+        cmocka_unit_test(select_elements),
+        cmocka_unit_test(convert),
+        cmocka_unit_test(decided),
+        cmocka_unit_test(decided_extremes),
+        cmocka_unit_test(decided_conversions),
+        cmocka_unit_test(division),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(long_vectors),
+        cmocka_unit_test(beyond_2_31),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
