@@ -36,6 +36,7 @@
 
 enum {
     PATIENCE = 1000, /* loads before a thread sleeps: 20 to 50 us */
+    BRIEF = 250,     /* after a call that came alone: until its next round */
     /* before one sleeps that waits for a part which another one works on: parts take as long as that.
        With PATIENCE, segmented scans of 2^20 ints by 16 threads took 75 us in place of 39. */
     INSIDE_CALL = 8 * PATIENCE,
@@ -50,6 +51,7 @@ static struct {
     _Alignas(64) atomic_uint posts; /* calls so far */
     _Alignas(64) atomic_uint gate;  /* parts << 16 | workers inside; 0 parts: closed */
     atomic_uint caller_sleeps;
+    atomic_int patience;                /* of workers */
     _Alignas(64) atomic_uint published; /* changes where somebody sleeps in await */
     atomic_uint awaiting;
     atomic_uchar sleeps[VSCAN__CPU_THREADS]; /* of each worker */
@@ -65,6 +67,7 @@ static struct {
     vscan__cpu_body *body;
     void *work;
     pthread_t caller;
+    int64_t ended;    /* when the last call did */
     int64_t slept;    /* ns, the caller in this call */
     int64_t unhelped; /* ns, calls since the last in which a worker came */
     int64_t retry_at; /* no thread is started before */
@@ -142,11 +145,12 @@ static void *serve(void *number) {
             leave();
             loads = 0;
         }
-        for (; loads < PATIENCE; loads++) {
+        const int patience = atomic_load_explicit(&pool.patience, memory_order_relaxed);
+        for (; loads < patience; loads++) {
             if (atomic_load_explicit(&pool.posts, memory_order_relaxed) != seen) break;
             pause_processor();
         }
-        if (loads < PATIENCE) continue;
+        if (loads < patience) continue;
         atomic_store(&pool.sleeps[worker], 1);
         sleep_while(&pool.posts, seen, bit_of(worker));
         atomic_store_explicit(&pool.sleeps[worker], 0, memory_order_relaxed);
@@ -222,17 +226,18 @@ static void prepare_workers(int parts) {
 
 int vscan__cpu_choose_threads(vscan_ctx *ctx, int64_t worth, bool is_long) {
     const int asked_for = vscan__threads_asked_for(ctx);
-    const int threads = worth < asked_for ? (int)worth : asked_for;
     int64_t now = 0;
-    if (threads < 2 || atomic_load_explicit(&pool.busy, memory_order_relaxed)) return 1;
+    if (asked_for < 2 || atomic_load_explicit(&pool.busy, memory_order_relaxed)) return 1;
     if (!vscan__threads_are_tested()) {
         ctx->timed = true;
         now = vscan__now();
-        if (!vscan__cpu_pays(now, atomic_load_explicit(&pool.alone_until, memory_order_relaxed),
-                             vscan__last_end(), is_long))
-            return 1;
+        worth =
+            vscan__cpu_helpful(now, atomic_load_explicit(&pool.alone_until, memory_order_relaxed),
+                               vscan__last_end(), worth);
+        if (worth < 2) return 1;
         vscan__note_time(now); /* a matrix asks once more for each row */
     }
+    const int threads = worth < asked_for ? (int)worth : asked_for;
     const int processors = vscan__processors(is_long ? 0 : now);
     return threads < processors ? threads : processors;
 }
@@ -264,6 +269,7 @@ static void judge(int64_t begin, int own, int parts) {
     const struct vscan__cpu_course course = {begin, vscan__now(), pool.slept, own, parts};
     const int64_t until = vscan__cpu_judge(&course, &pool.unhelped);
     if (until > 0) atomic_store_explicit(&pool.alone_until, until, memory_order_relaxed);
+    pool.ended = course.end;
     vscan__note_time(course.end);
 }
 
@@ -280,6 +286,9 @@ void vscan__cpu_run_parts(int parts, vscan__cpu_body *body, void *work) {
     pool.work = work;
     pool.caller = pthread_self();
     pool.slept = 0;
+    atomic_store_explicit(&pool.patience,
+                          begin - pool.ended <= VSCAN__CPU_SUCCESSION ? PATIENCE : BRIEF,
+                          memory_order_relaxed);
     for (int part = 0; part < parts; part++)
         atomic_store_explicit(&pool.taken[part], 0, memory_order_relaxed);
     atomic_store_explicit(&pool.gate, (unsigned int)parts << 16, memory_order_release);

@@ -2,11 +2,11 @@
 /*
  * When calls use the pool, by numbers alone: times are those of vscan__now, in ns.
  *
- * Waking costs more processor time than a short call saves, so threads that sleep are left alone by a
- * call of less than about a millisecond, unless the one before has ended just now: calls in quick
- * succession find the workers awake. And on a busy machine a worker that has taken a part may lose its
- * processor while the caller waits. Where that made a call slower than one thread would have been, calls
- * do without the pool for a time that is in proportion to what was lost.
+ * Calls in quick succession find the workers awake, and use all that they are worth. After a pause the workers
+ * sleep. The first comes some 10 us after it is woken, on a virtual machine 100 us, so that a call of less than about
+ * 0.2 ms does without them; a longer one wakes as many as have some 40 us of work each. On a busy machine a worker that
+ * has taken a part may lose its processor while the caller waits. Where that made a call slower than one thread would
+ * have been, calls do without the pool for a time that is in proportion to what was lost.
  */
 #ifndef VSCAN_CPU_POLICY_H
 #define VSCAN_CPU_POLICY_H
@@ -15,7 +15,11 @@
 #include <stdint.h>
 
 #define VSCAN__CPU_SUCCESSION (INT64_C(200) * 1000) /* between calls in quick succession at most */
-#define VSCAN__CPU_UNHELPED INT64_C(1000000)        /* calls in a row without help: a loss */
+enum {
+    VSCAN__CPU_AWAKEN = 4, /* worth of a thread that may sleep: so many times 10 us */
+    VSCAN__CPU_LEAST = 24  /* of a call that wakes threads */
+};
+#define VSCAN__CPU_UNHELPED INT64_C(1000000) /* calls in a row without help: a loss */
 enum { VSCAN__CPU_LOSS_TIMES = 8 }; /* so many times what was lost is the time without the pool */
 
 /*
@@ -26,10 +30,12 @@ enum { VSCAN__CPU_LOSS_TIMES = 8 }; /* so many times what was lost is the time w
  */
 #define VSCAN__CPU_MOST_LOST (INT64_C(25) * 1000 * 1000)
 
-/* Whether a call that is worth several threads has them now. */
-static inline bool vscan__cpu_pays(int64_t now, int64_t alone_until, int64_t last_end,
-                                   bool is_long) {
-    return now >= alone_until && (is_long || now - last_end <= VSCAN__CPU_SUCCESSION);
+/* Threads for a call that is worth so many where all are awake; 1: it does without the pool. */
+static inline int64_t vscan__cpu_helpful(int64_t now, int64_t alone_until, int64_t last_end,
+                                         int64_t worth) {
+    if (now < alone_until) return 1;
+    if (now - last_end <= VSCAN__CPU_SUCCESSION) return worth;
+    return worth < VSCAN__CPU_LEAST ? 1 : worth / VSCAN__CPU_AWAKEN;
 }
 
 /* A call that has used the pool. */

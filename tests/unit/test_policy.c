@@ -73,16 +73,19 @@ static void stopped(void **state) {
 static void use(void **state) {
     (void)state;
     const int64_t now = 7 * S;
-    assert_true(vscan__cpu_pays(now, 0, 0, true));
-    assert_true(vscan__cpu_pays(now, now, 0, true));
-    assert_false(vscan__cpu_pays(now, now + 1, 0, true));
-    assert_false(vscan__cpu_pays(now, now + 1, now, false));
-    /* a short call: in quick succession */
-    assert_true(vscan__cpu_pays(now, 0, now, false));
-    assert_true(vscan__cpu_pays(now, 0, now - 200 * US, false));
-    assert_false(vscan__cpu_pays(now, 0, now - 200 * US - 1, false));
-    assert_false(vscan__cpu_pays(now, 0, 0, false));
-    assert_true(vscan__cpu_pays(now, 0, now + 5, false)); /* another thread's has ended since */
+    assert_int_equal(vscan__cpu_helpful(now, 0, 0, 128), 32);
+    assert_int_equal(vscan__cpu_helpful(now, now, 0, 128), 32);
+    assert_int_equal(vscan__cpu_helpful(now, now + 1, 0, 128), 1);
+    assert_int_equal(vscan__cpu_helpful(now, now + 1, now, 5), 1);
+    /* in quick succession */
+    assert_int_equal(vscan__cpu_helpful(now, 0, now, 5), 5);
+    assert_int_equal(vscan__cpu_helpful(now, 0, now - 200 * US, 5), 5);
+    assert_int_equal(vscan__cpu_helpful(now, 0, now + 5, 5),
+                     5); /* another thread's has ended since */
+    /* after a pause: at least 40 us for each */
+    assert_int_equal(vscan__cpu_helpful(now, 0, now - 200 * US - 1, 24), 6);
+    assert_int_equal(vscan__cpu_helpful(now, 0, 0, 61), 15);
+    assert_int_equal(vscan__cpu_helpful(now, 0, 0, 23), 1);
 }
 
 int main(int argc, char **argv) {

@@ -589,7 +589,7 @@ static int masks_of_workers(void) {
     return end_job(&job) ? 0 : __LINE__;
 }
 
-/* Calls one after the other wake the pool, one after a pause does not; both give the same. */
+/* Calls one after the other wake the pool, a short one after a pause does not, a long one does; all give the same. */
 static int in_succession(void) {
     const struct timespec pause = {.tv_nsec = 3000 * 1000};
     unsetenv("VSCAN_TEST_THREADS");
@@ -600,6 +600,16 @@ static int in_succession(void) {
         MUST(SANITIZED || count_threads() == 1);
         nanosleep(&pause, NULL);
     }
+    vscan_buffer *ones = NULL;
+    const int32_t one = 1;
+    int32_t last = 0;
+    MUST(vscan_buffer_create(job.ctx, VSCAN_INT, 8 * N, &ones) == VSCAN_OK);
+    MUST(vscan_buffer_fill(ones, &one) == VSCAN_OK);
+    nanosleep(&pause, NULL);
+    MUST(vscan_scan(job.ctx, VSCAN_PLUS, ones, ones, NULL) == VSCAN_OK);
+    MUST(SANITIZED || vscan_ctx_threads(job.ctx) < 2 || count_threads() == 2);
+    MUST(vscan_buffer_get(ones, 8 * N - 1, &last) == VSCAN_OK && last == 8 * N);
+    MUST(vscan_buffer_destroy(ones) == VSCAN_OK);
     const vscan_scan_options backward = {.size = sizeof backward, .direction = VSCAN_BACKWARD};
     for (int i = 0; i < 2000; i++)
         MUST(vscan_scan(job.ctx, VSCAN_PLUS, job.in, job.out, &backward) == VSCAN_OK);
@@ -689,9 +699,10 @@ static int asks_environment(void) {
     X(first_call_cancelled)                                                                        \
     X(many_callers)                                                                                \
     X(small_stacks)                                                                                \
-    X(signals) X(signals_are_blocked) X(own_faults_are_handled) X(one_processor)                   \
-        X(pinned_calls_first) X(pinned_calls_second) X(masks_of_workers) X(in_succession)          \
-            X(idle_workers_sleep) X(most_threads)
+    X(signals)                                                                                     \
+    X(signals_are_blocked) X(own_faults_are_handled) X(one_processor) X(pinned_calls_first)        \
+        X(pinned_calls_second) X(masks_of_workers) X(in_succession) X(idle_workers_sleep)          \
+            X(most_threads)
 
 #define X(name)                                                                                    \
     static void pool_##name(void **state) {                                                        \
