@@ -45,7 +45,7 @@ vscan_status vscan__cpu_reserve_scans(vscan_ctx *ctx, int64_t n) {
     const int64_t tiles = n / VSCAN__TILE_DOUBLE + 1;
     const int64_t most = vscan__cpu_smaller(vscan__most_processors(), VSCAN__CPU_THREADS);
     const int threads = (int)vscan__cpu_smaller(tiles / TILES_WORTH, most);
-    if (vscan__cpu_spare(ctx, threads > 1 ? threads : 1) == NULL) return vscan__cpu_no_spare(ctx);
+    if (vscan__cpu_spare(ctx, 3 * (threads > 1 ? threads : 1)) == NULL) return vscan__cpu_no_spare(ctx);
     if (threads < 2 || vscan__cpu_reserve_batches(ctx->state, tiles, threads,
                                                   n >= STREAM_FROM / (int64_t)sizeof(double)))
         return VSCAN_OK;

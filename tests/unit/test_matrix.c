@@ -313,6 +313,15 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.columns = tall ? lines : length;
         draw_and_run(&c, &random);
     }
+    /* few columns of many rows without a gap, which the CPU takes apart */
+    for (int k = 0; k < (harness_small() ? 6 : 24); k++) {
+        c.columns = 2 + k % 3;
+        c.rows = k % 6 < 3 ? 1022 + inputs_below(&random, 5) : 1 + inputs_below(&random, 3 * tile);
+        draw(&c, &random);
+        c.pitch = c.columns;
+        c.by_columns = k % 4 != 3;
+        run_case(&c, &random);
+    }
     /* about as many rows as a GPU has multiprocessors, and several times as many; longer than a block's
        share */
     static const int64_t many[] = {100, 150, 600};
@@ -426,7 +435,8 @@ static void test_batch(vscan_op op, vscan_type type) {
     static const int64_t shapes[][3] = {
         {0, 3, 4},     {5, 0, 4},    {5, 3, 0},    {2, 1, 1},     {3, 7, 5},      {40, 33, 3},
         {700, 16, 1},  {9, 64, 64},  {4, 1, 1000}, {3, 1025, 31}, {100, 50, 3},   {2, 3000, 65},
-        {6, 257, 100}, {2, 40, 513}, {17, 129, 8}, {3, 20000, 2}, {2, 33000, 40}, {300, 100, 96}};
+        {6, 257, 100}, {2, 40, 513}, {17, 129, 8}, {3, 20000, 2}, {2, 33000, 40}, {300, 100, 96},
+        {5, 1500, 3}, {7, 1100, 2}, {4, 2100, 4}};
     for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
         const bool large = shapes[k][0] * shapes[k][1] * shapes[k][2] > 200000;
         if (large && (harness_small() || (op != VSCAN_PLUS && op != VSCAN_MAX))) continue;
