@@ -20,9 +20,9 @@ LIMIT = 200  # seconds, for a test that takes a few; a quarter of them of a proc
 LAST = ["map", "split", "pack", "threads", "handles", "pool", "host", "faults"]
 SELDOM = ["golden", "same_bits", "monotone", "stack", "epochs", "protocol", "long_scans", "matrix"]
 # Tests for a file beside those whose names are like its own.
-LIKELY = {"parallel": "pool threads", "threads": "pool threads", "move": "permute split", "flags": "pack permute",
+LIKELY = {"parallel": "pool pool_forks threads", "threads": "pool threads", "move": "permute split", "flags": "pack permute",
           "heads": "segment_forms", "bounds": "keys", "chunks": "map", "memory": "buffer", "check": "arguments enums",
-          "levels": "reduce", "status": "enums", "error": "late", "processors": "pool"}
+          "levels": "reduce", "status": "enums", "error": "late", "processors": "pool_pinned"}
 
 
 # ---- Mutants -------------------------------------------------------------------------------------

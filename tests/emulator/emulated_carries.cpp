@@ -7,7 +7,6 @@
  *     emulated_carries [REPETITIONS [SEED]]
  */
 #include <cmath>
-#include <limits>
 
 #include "core/carry.h"
 #include "two_copies.h"
@@ -33,21 +32,6 @@ struct vector_in_pieces {
     alignas(16) vscan__carry memory = {};
     vscan__carry_state &state() { return memory.states[memory.present & 1]; }
 };
-
-template <class T>
-static T random_value(bool plus) {
-    const T special[] = {(T)0,
-                         (T)-0.0,
-                         (T)1,
-                         (T)-1,
-                         std::numeric_limits<T>::lowest(),
-                         std::numeric_limits<T>::max()};
-    if (!plus && below(16) == 0) return special[below(6)];
-    if (std::numeric_limits<T>::is_integer) return (T)random_bits();
-    if (!plus && below(64) == 0) return below(2) ? (T)NAN : (T)-NAN;
-    if (!plus && below(64) == 0) return below(2) ? (T)INFINITY : (T)-INFINITY;
-    return (T)((double)(below(2000001) - 1000000) / 997);
-}
 
 template <class T>
 static bool same(const void *a, const void *b, int64_t n) {

@@ -13,8 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
-#include <random>
 #include <vector>
 
 #include "cuda/launch.h"
@@ -22,11 +20,6 @@
 #include "vscan.h"
 
 /* ---- Cases ------------------------------------------------------------------------------------- */
-
-static std::mt19937_64 random_bits;
-static int64_t below(int64_t n) {
-    return (int64_t)(random_bits() % (uint64_t)n);
-}
 
 static vscan_ctx *ctx;
 #define OK(call)                                                                                   \
@@ -53,21 +46,6 @@ static const pair_row pairs[] = {
     VSCAN__PAIRS(X)
 #undef X
 };
-
-template <class T>
-static T random_value(bool plus) {
-    const T special[] = {(T)0,
-                         (T)-0.0,
-                         (T)1,
-                         (T)-1,
-                         std::numeric_limits<T>::lowest(),
-                         std::numeric_limits<T>::max()};
-    if (!plus && below(16) == 0) return special[below(6)];
-    if (std::numeric_limits<T>::is_integer) return (T)random_bits();
-    if (!plus && below(64) == 0) return below(2) ? (T)NAN : (T)-NAN;
-    if (!plus && below(64) == 0) return below(2) ? (T)INFINITY : (T)-INFINITY;
-    return (T)((double)(below(2000001) - 1000000) / 997);
-}
 
 template <class T>
 static bool same(const T *a, const T *b) {

@@ -8,16 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <random>
 #include <vector>
 
 #include "cuda/launch.h"
+#include "values.h"
 #include "vscan.h"
-
-static std::mt19937_64 random_bits;
-static int64_t below(int64_t n) {
-    return (int64_t)(random_bits() % (uint64_t)n);
-}
 
 static vscan_ctx *ctx;
 static void ok(vscan_status status) {

@@ -50,21 +50,6 @@ const char *call_family_name(enum call_family family) {
     return family_names[family];
 }
 
-size_t call_bytes(vscan_type type, int64_t n) {
-    switch (type) {
-    case VSCAN_BIT:
-        return (size_t)((n + 31) / 32 * 4);
-    case VSCAN_BYTE:
-    case VSCAN_UINT8:
-        return (size_t)n;
-    case VSCAN_DOUBLE:
-    case VSCAN_LONG:
-        return (size_t)n * 8;
-    default:
-        return (size_t)n * 4;
-    }
-}
-
 const char *call_text(const struct call *c, char text[CALL_TEXT]) {
     snprintf(text, CALL_TEXT,
              "%s %s, elements %s, flags %s (density %d, from %" PRId64 "), positions %s, n %" PRId64

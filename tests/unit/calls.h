@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "reference.h"
 #include "vscan.h"
 
 enum call_family {
@@ -90,8 +91,6 @@ struct call_output {
     vscan_type type;
     int64_t n;
 };
-
-size_t call_bytes(vscan_type type, int64_t n); /* bits take whole 32-bit words */
 
 /* Inputs of calls on one context: each a vector of `length` elements, at least twice a call's n. */
 enum call_vectors { CALL_VALUES, CALL_OFFSETS, CALL_LENGTHS, CALL_FLAGS };

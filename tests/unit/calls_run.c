@@ -91,7 +91,7 @@ static vscan_status input(struct call_inputs *inputs, int kind, vscan_type type,
                           int64_t n, vscan_buffer **view) {
     vscan_buffer **const whole = &inputs->vectors[kind][type - VSCAN_INT];
     if (*whole == NULL) {
-        const size_t bytes = call_bytes(type, inputs->length);
+        const size_t bytes = reference_bytes(type, inputs->length);
         void *const v = malloc(bytes);
         if (kind == CALL_OFFSETS && inputs->offsets == NULL)
             inputs->offsets = malloc((size_t)inputs->length * sizeof *inputs->offsets);

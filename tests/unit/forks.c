@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "vscan.h"
 
 enum { LIMIT = 60, N = 100000 }; /* seconds until a process is taken for hung; elements */
@@ -64,20 +64,7 @@ static void find_calls(void *library, struct calls *calls) {
 }
 
 static void wait_for(pid_t child) {
-    int status = -1;
-    MUST(child > 0);
-    MUST(waitpid(child, &status, 0) == child);
-    MUST(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-static int count_threads(void) {
-    char line[256];
-    int count = -1;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "Threads: %d", &count) == 1) break;
-    if (file != NULL) fclose(file);
-    return count;
+    MUST(child_status(child) == 0);
 }
 
 /* ---- Handlers of the program's own ----------------------------------------------------------- */

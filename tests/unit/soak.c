@@ -78,9 +78,9 @@ static struct place draw_place(const struct call_ready *ready) {
     struct place p = {.bytes = 0};
     for (int k = 0; k < CALL_OUTPUTS; ++k) {
         const struct call_output *const o = &ready->outputs[k];
-        const int64_t size = (int64_t)(o->type == VSCAN_BIT ? 4 : call_bytes(o->type, 1));
+        const int64_t size = (int64_t)(o->type == VSCAN_BIT ? 4 : reference_bytes(o->type, 1));
         p.at[k] = p.bytes + (inputs_below(&rng, 2) ? size * inputs_below(&rng, ALIGNED) : 0);
-        p.bytes = p.at[k] + (int64_t)call_bytes(o->type, o->n) + inputs_below(&rng, 20);
+        p.bytes = p.at[k] + (int64_t)reference_bytes(o->type, o->n) + inputs_below(&rng, 20);
         p.bytes = (p.bytes + 7) / 8 * 8;
     }
     if (inputs_below(&rng, 2)) p.bytes = (p.bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -97,7 +97,7 @@ static void open_place(vscan_ctx *ctx, vscan_buffer *const all[CALL_TYPES],
         if (k > 0 && o->n == 0) continue;
         const int64_t byte = begin + p->at[k];
         const int64_t first =
-            o->type == VSCAN_BIT ? byte * 8 : byte / (int64_t)call_bytes(o->type, 1);
+            o->type == VSCAN_BIT ? byte * 8 : byte / (int64_t)reference_bytes(o->type, 1);
         sure(ctx, vscan_buffer_view(all[o->type - VSCAN_INT], first, o->n, &outputs[k]));
     }
 }
@@ -110,7 +110,7 @@ static void close_place(vscan_buffer *outputs[CALL_OUTPUTS]) {
 static void wrap_all(vscan_ctx *ctx, void *memory, int64_t bytes, vscan_buffer *all[CALL_TYPES]) {
     for (int type = VSCAN_INT; type <= VSCAN_UINT8; ++type) {
         const int64_t n =
-            type == VSCAN_BIT ? bytes * 8 : bytes / (int64_t)call_bytes((vscan_type)type, 1);
+            type == VSCAN_BIT ? bytes * 8 : bytes / (int64_t)reference_bytes((vscan_type)type, 1);
         sure(ctx, vscan_buffer_wrap(ctx, (vscan_type)type, memory, n, &all[type - VSCAN_INT]));
     }
 }
@@ -131,12 +131,13 @@ static void print_wrong(const struct call_ready *ready, const struct place *p, c
     const int64_t second = p->at[1];
     if (ready->outputs[1].n > 0 && at >= second) k = 1;
     const struct call_output *const o = &ready->outputs[k];
-    const int64_t size = o->type == VSCAN_BIT ? 4 : (int64_t)call_bytes(o->type, 1);
+    const int64_t size = o->type == VSCAN_BIT ? 4 : (int64_t)reference_bytes(o->type, 1);
     const int64_t index = at < p->at[k] ? -1 : (at - p->at[k]) / size;
     const int64_t from = index < 0 ? at : p->at[k] + index * size;
     printf("    output %d of %" PRId64 ", index %" PRId64 "%s: bytes", k, o->n, index,
-           from >= p->at[k] + (int64_t)call_bytes(o->type, o->n) || index < 0 ? " (outside of it)"
-                                                                              : "");
+           from >= p->at[k] + (int64_t)reference_bytes(o->type, o->n) || index < 0
+               ? " (outside of it)"
+               : "");
     for (int64_t b = 0; b < size && from + b < p->bytes; ++b)
         printf(" %02x", (unsigned char)place[from + b]);
     printf(", expected");

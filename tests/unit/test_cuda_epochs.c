@@ -51,7 +51,7 @@ static void expect_alike(const struct made *a, const struct made *b) {
     for (int k = 0; k < CALL_OUTPUTS; ++k) {
         const struct call_output *const o = &a->ready.outputs[k];
         if (o->n == 0) continue;
-        const size_t bytes = call_bytes(o->type, o->n);
+        const size_t bytes = reference_bytes(o->type, o->n);
         void *const got = calloc(1, bytes), *const expected = calloc(1, bytes);
         assert_non_null(got);
         assert_non_null(expected);
@@ -67,7 +67,7 @@ static void expect_alike(const struct made *a, const struct made *b) {
 static void upload(struct made *a, struct made *b, uint64_t seed) {
     const vscan_type type = a->ready.call.type;
     const int64_t n = a->ready.call.n;
-    void *const host = malloc(call_bytes(type, n));
+    void *const host = malloc(reference_bytes(type, n));
     assert_non_null(host);
     inputs_fill(INPUTS_RANDOM, type, n, seed, host);
     ok(a->ready.ctx, vscan_buffer_upload(a->ready.in, 0, n, host));

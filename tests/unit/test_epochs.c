@@ -71,7 +71,7 @@ static void make_and_compare(struct call_inputs *inputs, struct call_inputs *cpu
         ok(ctx, vscan_ctx_synchronize(ctx));
         for (int k = 0; k < CALL_OUTPUTS; ++k) {
             shapes[k] = ready.outputs[k];
-            results[side][k] = calloc(1, call_bytes(shapes[k].type, shapes[k].n) + 8);
+            results[side][k] = calloc(1, reference_bytes(shapes[k].type, shapes[k].n) + 8);
             assert_non_null(results[side][k]);
             if (outputs[k] != NULL)
                 ok(ctx, vscan_buffer_download(outputs[k], 0, shapes[k].n, results[side][k]));
@@ -80,7 +80,8 @@ static void make_and_compare(struct call_inputs *inputs, struct call_inputs *cpu
         call_close(&ready);
     }
     for (int k = 0; k < CALL_OUTPUTS; ++k) {
-        if (memcmp(results[0][k], results[1][k], call_bytes(shapes[k].type, shapes[k].n)) != 0) {
+        if (memcmp(results[0][k], results[1][k], reference_bytes(shapes[k].type, shapes[k].n)) !=
+            0) {
             const unsigned char *const got = results[0][k], *const expected = results[1][k];
             size_t at = 0;
             while (got[at] == expected[at]) ++at;

@@ -15,8 +15,8 @@
 
 enum { TEXT = 200, SIZES = MAPS_SIZES + 16 };
 
-static const vscan_type packed_types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
-                                          VSCAN_LONG, VSCAN_UINT8};
+static const vscan_type packed_types[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
+                                          VSCAN_BYTE, VSCAN_LONG,  VSCAN_UINT8};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
 enum { PACKED = 6, FLAG_TYPES = 3 };
 
@@ -167,7 +167,8 @@ static bool holds(vscan_type type, vscan_relation relation, const void *left, co
 
 static void pack_compare(void **state) {
     (void)state;
-    static const vscan_type types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_UINT8};
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE,
+                                       VSCAN_UINT8};
     struct inputs_random random = {harness_seed() + 22};
     int64_t sizes[SIZES];
     for (int t = 0; t < 5; t++)
@@ -487,26 +488,7 @@ static void refused_with(vscan_status status, const char *word, const vscan_coun
 
 static void refused_options(void **state) {
     (void)state;
-    vscan_count_options o = {.size = sizeof o};
-    o.count = w.one_int;
-    refused_with(VSCAN_ERROR_TYPE, "options->count ", &o);
-    o.count = w.two_long;
-    refused_with(VSCAN_ERROR_LENGTH, "options->count ", &o);
-    vscan_buffer *const taken[] = {w.in, w.out};
-    for (int k = 0; k < 2; k++) {
-        vscan_buffer *inside = NULL;
-        char *const first = vscan_buffer_pointer(taken[k]);
-        ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_LONG, first + 16, 1, &inside));
-        o.count = inside;
-        refused_with(VSCAN_ERROR_OVERLAP, "options->count ", &o);
-        ok(NULL, vscan_buffer_destroy(inside));
-    }
-    o.count = w.count;
-    const int64_t sizes[] = {0, -1, 8, sizeof o - 1, INT64_MAX, INT64_MIN};
-    for (int k = 0; k < 6; k++) {
-        o.size = sizes[k];
-        refused_with(VSCAN_ERROR_STRUCT_SIZE, "size", &o);
-    }
+    world_refuse_counts(refused_with);
 }
 
 int main(int argc, char **argv) {

@@ -1,256 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool of threads under all that a program may do around it: fork, threads that end or are cancelled,
- * signals, small stacks, very many callers, limits that keep threads from starting. Each test runs in a
- * process of its own, as the pool remembers what happened to it.
+ * The pool of threads under all that a program may do around it: threads that end or are cancelled, signals,
+ * small stacks, very many callers, limits that keep threads from starting. Forks and pinned threads:
+ * test_pool_forks.c, test_pool_pinned.c.
  */
-#include "harness.h"
+#include "pool_job.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-enum {
-    N = 300000,
-    LONG = 1 << 24
-};                    /* elements; LONG: a call takes a millisecond alone, or longer */
-enum { LIMIT = 120 }; /* seconds until a child is taken for hung */
-
-/* ---- A scan that is checked --------------------------------------------------------------------- */
-
-struct job {
-    vscan_ctx *ctx;
-    vscan_buffer *in, *out;
-    int32_t *values, *results;
-};
-
-static int32_t value_at(int64_t i) {
-    return (int32_t)((uint32_t)i * UINT32_C(2654435761) >> 8);
-}
-
-static bool make_job(struct job *job, int32_t threads) {
-    const vscan_ctx_options options = {
-        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = threads};
-    job->values = malloc(N * sizeof *job->values);
-    job->results = malloc(N * sizeof *job->results);
-    if (job->values == NULL || job->results == NULL) return false;
-    for (int64_t i = 0; i < N; i++) job->values[i] = value_at(i);
-    return vscan_ctx_create(&options, &job->ctx) == VSCAN_OK &&
-           vscan_buffer_wrap(job->ctx, VSCAN_INT, job->values, N, &job->in) == VSCAN_OK &&
-           vscan_buffer_wrap(job->ctx, VSCAN_INT, job->results, N, &job->out) == VSCAN_OK;
-}
-
-/* The stack of a caller may be small, so it has next to nothing on it. */
-static bool scan(const struct job *job) {
-    memset(job->results, 0x55, N * sizeof *job->results);
-    if (vscan_scan(job->ctx, VSCAN_PLUS, job->in, job->out, NULL) != VSCAN_OK) return false;
-    uint32_t sum = 0;
-    for (int64_t i = 0; i < N; i++) {
-        sum += (uint32_t)job->values[i];
-        if ((uint32_t)job->results[i] != sum) return false;
-    }
-    return true;
-}
-
-static bool end_job(struct job *job) {
-    bool well = vscan_buffer_destroy(job->in) == VSCAN_OK;
-    well &= vscan_buffer_destroy(job->out) == VSCAN_OK;
-    well &= vscan_ctx_destroy(job->ctx) == VSCAN_OK;
-    free(job->values);
-    free(job->results);
-    return well;
-}
-
-static bool scan_in_new_context(int32_t threads) {
-    struct job job;
-    if (!make_job(&job, threads)) return false;
-    const bool well = scan(&job) && scan(&job);
-    return end_job(&job) && well;
-}
-
-/* Threads of the process, or -1. */
-static int count_threads(void) {
-    char line[256];
-    int count = -1;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "Threads: %d", &count) == 1) break;
-    if (file != NULL) fclose(file);
-    return count;
-}
-
-/* Sanitizers have threads of their own and need far more memory than a limit would leave them. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
-/* Without the tests' own number of threads. */
-static void ask_the_machine(void) {
-    unsetenv("VSCAN_TEST_THREADS");
-    unsetenv("VSCAN_NUM_THREADS");
-    unsetenv("OMP_NUM_THREADS");
-}
-
-/* ---- Processes ---------------------------------------------------------------------------------- */
-
-/* What a test does is its child's: 0 when all went well, else the line where not. */
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) return __LINE__;                                                         \
-    } while (0)
-
-/* Waits for a child that is to end with 0. */
-static int wait_for(pid_t child) {
-    int status = -1;
-    MUST(child > 0);
-    MUST(waitpid(child, &status, 0) == child);
-    MUST(WIFEXITED(status));
-    MUST(WEXITSTATUS(status) == 0);
-    return 0;
-}
-
-static void report(int line) {
-    if (line == 0) _exit(0);
-    fprintf(stderr, "test_pool: line %d: %s (%s)\n", line, vscan_ctx_last_error(NULL),
-            strerror(errno));
-    _exit(1);
-}
-
-/* A child that does this; SIGALRM ends it where it hangs. */
-static pid_t start_child(int (*work)(void)) {
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child != 0) return child;
-    alarm(LIMIT);
-    report(work());
-    return 0;
-}
-
-static void run_alone(int (*work)(void)) {
-    if (harness_backend != VSCAN_BACKEND_CPU) skip();
-    assert_int_equal(wait_for(start_child(work)), 0);
-}
-
-/* ---- Fork --------------------------------------------------------------------------------------- */
-
-static int scans(void) {
-    for (int i = 0; i < 3; i++) MUST(scan_in_new_context(2));
-    return 0;
-}
-
-static int fork_before_use(void) {
-    MUST(wait_for(start_child(scans)) == 0);
-    return scans();
-}
 
 static struct job inherited;
-
-/* The child's own threads come. */
-static int scans_of_inherited(void) {
-    for (int i = 0; i < 3; i++) MUST(scan(&inherited));
-    MUST(SANITIZED || count_threads() == 2);
-    return 0;
-}
-
-static int scans_and_forks(void) {
-    MUST(scans() == 0);
-    MUST(scans_of_inherited() == 0);
-    MUST(wait_for(start_child(scans)) == 0);
-    return wait_for(start_child(scans_of_inherited));
-}
-
-/* The child's first scan hung for ever with OpenMP's threads, which it did not have. */
-static int fork_after_use(void) {
-    MUST(make_job(&inherited, 2));
-    MUST(scan(&inherited));
-    MUST(SANITIZED || count_threads() == 2);
-    for (int i = 0; i < 5; i++) {
-        MUST(wait_for(start_child(scans_and_forks)) == 0);
-        MUST(scan(&inherited));
-    }
-    return end_job(&inherited) ? 0 : __LINE__;
-}
-
-static atomic_bool enough;
-static atomic_int ready;
-
-static void *keep_scanning(void *failed) {
-    struct job job;
-    bool well = make_job(&job, 2);
-    while (well && !atomic_load(&enough)) {
-        for (int i = 0; well && i < 4; i++) well = scan(&job);
-        well = well && end_job(&job) && make_job(&job, 2);
-    }
-    if (!well || !end_job(&job)) atomic_store((atomic_bool *)failed, true);
-    return NULL;
-}
-
-/* With a context that has its memory already. */
-static void *keep_scanning_alone(void *job) {
-    bool well = scan(job);
-    atomic_fetch_add(&ready, 1);
-    while (well && !atomic_load(&enough)) well = scan(job);
-    return well ? NULL : job;
-}
-
-static int forks_of_inherited(void) {
-    for (int i = 0; i < (harness_small() ? 20 : 100); i++)
-        MUST(wait_for(start_child(scans_of_inherited)) == 0);
-    atomic_store(&enough, true);
-    return 0;
-}
-
-/* Others are in the middle of calls then, have the pool, and make and destroy contexts. A child may use what
-   none of them used. */
-static int fork_among_allocations(void) {
-    pthread_t threads[2];
-    atomic_bool failed = false;
-    for (int t = 0; t < 2; t++)
-        MUST(pthread_create(&threads[t], NULL, keep_scanning, &failed) == 0);
-    MUST(forks_of_inherited() == 0);
-    for (int t = 0; t < 2; t++) pthread_join(threads[t], NULL);
-    MUST(!atomic_load(&failed));
-    return 0;
-}
-
-/* The same under a sanitizer. Its allocator has locks of its own that no fork waits for, and a child that
-   finds one taken hangs in its first malloc; so nobody allocates any more when the first fork comes. */
-static int fork_without_allocations(void) {
-    pthread_t threads[2];
-    struct job jobs[2];
-    void *failed = NULL;
-    for (int t = 0; t < 2; t++) MUST(make_job(&jobs[t], 2) && scan(&jobs[t]));
-    for (int t = 0; t < 2; t++)
-        MUST(pthread_create(&threads[t], NULL, keep_scanning_alone, &jobs[t]) == 0);
-    while (atomic_load(&ready) < 2) sched_yield();
-    MUST(forks_of_inherited() == 0);
-    for (int t = 0; t < 2; t++) {
-        MUST(pthread_join(threads[t], &failed) == 0 && failed == NULL);
-        MUST(end_job(&jobs[t]));
-    }
-    return 0;
-}
-
-static int fork_during_use(void) {
-    MUST(make_job(&inherited, 2));
-    MUST((SANITIZED ? fork_without_allocations() : fork_among_allocations()) == 0);
-    return end_job(&inherited) ? 0 : __LINE__;
-}
 
 /* ---- Threads that cannot start ------------------------------------------------------------------ */
 
@@ -450,145 +215,6 @@ static int own_faults_are_handled(void) {
     return end_job(&job) ? 0 : __LINE__;
 }
 
-/* ---- What the machine gives --------------------------------------------------------------------- */
-
-static bool pin(const cpu_set_t *mask) {
-    return sched_setaffinity(0, sizeof *mask, mask) == 0;
-}
-
-/* The calling thread's mask, and its first processor. */
-static bool read_masks(cpu_set_t *mask, cpu_set_t *one) {
-    if (sched_getaffinity(0, sizeof *mask, mask) != 0) return false;
-    CPU_ZERO(one);
-    for (size_t cpu = 0; CPU_COUNT(one) == 0; cpu++)
-        if (CPU_ISSET(cpu, mask)) CPU_SET(cpu, one);
-    return true;
-}
-
-/* One processor, no thread beside the caller's, whatever is asked for. */
-static int one_processor(void) {
-    cpu_set_t mask, one;
-    ask_the_machine();
-    MUST(read_masks(&mask, &one) && pin(&one));
-    struct job job;
-    MUST(make_job(&job, 8));
-    for (int i = 0; i < 20; i++) MUST(scan(&job));
-    MUST(SANITIZED || count_threads() == 1);
-    MUST(vscan_ctx_threads(job.ctx) == 1);
-    MUST(vscan_ctx_set_threads(job.ctx, 0) == VSCAN_OK);
-    MUST(vscan_ctx_threads(job.ctx) == 1);
-    return end_job(&job) ? 0 : __LINE__;
-}
-
-struct pinned {
-    vscan_ctx *ctx;
-    vscan_buffer *buffer;
-    cpu_set_t one;
-    int threads; /* of the process, when it has made its calls */
-};
-
-static void *scan_pinned(void *argument) {
-    struct pinned *p = argument;
-    bool well = pin(&p->one) && vscan_ctx_threads(p->ctx) == 1;
-    for (int i = 0; i < 3; i++)
-        well = well && vscan_scan(p->ctx, VSCAN_PLUS, p->buffer, p->buffer, NULL) == VSCAN_OK;
-    p->threads = count_threads();
-    return well ? argument : NULL;
-}
-
-/* The library's threads after the calls of one that is pinned, or -1. */
-static int workers_after_pinned(struct pinned *p) {
-    pthread_t thread;
-    void *well;
-    if (pthread_create(&thread, NULL, scan_pinned, p) != 0) return -1;
-    if (pthread_join(thread, &well) != 0 || well == NULL) return -1;
-    while (count_threads() >= p->threads) sched_yield(); /* until it is gone */
-    return p->threads - 2;
-}
-
-/* What the machine gives to a process in which nobody has asked before. */
-static int threads_of_a_child(const vscan_ctx *ctx) {
-    int status = -1;
-    const pid_t child = fork();
-    if (child == 0) _exit(vscan_ctx_threads(ctx));
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
-               ? WEXITSTATUS(status)
-               : 0;
-}
-
-/* Every call goes by the mask of its own thread: one that is pinned gets no help, before and after those
-   that get some. */
-static int pinned_and_not(bool asks_first) {
-    struct pinned p;
-    cpu_set_t mask;
-    ask_the_machine();
-    const vscan_ctx_options options = {
-        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = 2};
-    MUST(read_masks(&mask, &p.one));
-    MUST(vscan_ctx_create(&options, &p.ctx) == VSCAN_OK);
-    const int threads = threads_of_a_child(p.ctx);
-    if (CPU_COUNT(&mask) < 2 || threads == 1) return 0; /* one processor, or a quota of one */
-    MUST(threads == 2);
-    if (asks_first) MUST(vscan_ctx_threads(p.ctx) == 2);
-    MUST(vscan_buffer_create(p.ctx, VSCAN_INT, LONG, &p.buffer) == VSCAN_OK);
-    MUST(workers_after_pinned(&p) == 0);
-    for (int i = 0; i < 3; i++) {
-        MUST(pin(&p.one));
-        MUST(vscan_ctx_threads(p.ctx) == 1);
-        MUST(vscan_scan(p.ctx, VSCAN_PLUS, p.buffer, p.buffer, NULL) == VSCAN_OK);
-        MUST(count_threads() == (i == 0 ? 1 : 2));
-        MUST(pin(&mask));
-        MUST(vscan_ctx_threads(p.ctx) == 2);
-        MUST(vscan_scan(p.ctx, VSCAN_PLUS, p.buffer, p.buffer, NULL) == VSCAN_OK);
-        MUST(count_threads() == 2);
-    }
-    MUST(workers_after_pinned(&p) == 1);
-    MUST(vscan_buffer_destroy(p.buffer) == VSCAN_OK);
-    return vscan_ctx_destroy(p.ctx) == VSCAN_OK ? 0 : __LINE__;
-}
-
-static int pinned_calls_first(void) {
-    return SANITIZED ? 0 : pinned_and_not(false);
-}
-
-static int pinned_calls_second(void) {
-    return SANITIZED ? 0 : pinned_and_not(true);
-}
-
-/* Whether all threads but this one have this mask. */
-static bool have_mask(const cpu_set_t *mask) {
-    DIR *threads = opendir("/proc/self/task");
-    bool have = threads != NULL;
-    for (struct dirent *entry; have && (entry = readdir(threads)) != NULL;) {
-        const pid_t thread = (pid_t)atoi(entry->d_name);
-        cpu_set_t its;
-        if (thread == 0 || thread == (pid_t)syscall(SYS_gettid)) continue;
-        have = sched_getaffinity(thread, sizeof its, &its) == 0 && CPU_EQUAL(&its, mask);
-    }
-    if (threads != NULL) closedir(threads);
-    return have;
-}
-
-/* The library's threads run where the caller may, whoever it is; the tests' number makes them come to one
-   that is pinned. */
-static int masks_of_workers(void) {
-    cpu_set_t mask, one;
-    struct job job;
-    if (SANITIZED) return 0;
-    MUST(read_masks(&mask, &one));
-    MUST(make_job(&job, 4));
-    for (int i = 0; i < 3; i++) {
-        MUST(pin(&one) && scan(&job));
-        MUST(count_threads() == 4 && have_mask(&one));
-        MUST(pin(&mask) && scan(&job));
-        MUST(count_threads() == 4 && have_mask(&mask));
-    }
-    /* those that the call does not use stay where they are */
-    MUST(pin(&one) && vscan_ctx_set_threads(job.ctx, 1) == VSCAN_OK && scan(&job));
-    MUST(have_mask(&mask));
-    return end_job(&job) ? 0 : __LINE__;
-}
-
 /* Calls one after the other wake the pool, a short one after a pause does not, a long one does; all give the same. */
 static int in_succession(void) {
     const struct timespec pause = {.tv_nsec = 3000 * 1000};
@@ -691,26 +317,18 @@ static int asks_environment(void) {
 /* ---- Tests -------------------------------------------------------------------------------------- */
 
 #define TESTS(X)                                                                                   \
-    X(fork_before_use)                                                                             \
-    X(fork_after_use)                                                                              \
-    X(fork_during_use)                                                                             \
     X(no_processes)                                                                                \
     X(threads_end)                                                                                 \
     X(first_call_cancelled)                                                                        \
     X(many_callers)                                                                                \
     X(small_stacks)                                                                                \
     X(signals)                                                                                     \
-    X(signals_are_blocked) X(own_faults_are_handled) X(one_processor) X(pinned_calls_first)        \
-        X(pinned_calls_second) X(masks_of_workers) X(in_succession) X(idle_workers_sleep)          \
-            X(most_threads)
-
-#define X(name)                                                                                    \
-    static void pool_##name(void **state) {                                                        \
-        (void)state;                                                                               \
-        run_alone(name);                                                                           \
-    }
-TESTS(X)
-#undef X
+    X(signals_are_blocked)                                                                         \
+    X(own_faults_are_handled)                                                                      \
+    X(in_succession)                                                                               \
+    X(idle_workers_sleep)                                                                          \
+    X(most_threads)
+TESTS(POOL_TEST)
 
 static void pool_no_address_space(void **state) {
     (void)state;
@@ -738,10 +356,7 @@ static void pool_environment(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-#define X(name) cmocka_unit_test(pool_##name),
-        TESTS(X)
-#undef X
-            cmocka_unit_test(pool_no_address_space),
+        TESTS(POOL_UNIT_TEST) cmocka_unit_test(pool_no_address_space),
         cmocka_unit_test(pool_environment),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -4,10 +4,10 @@
 #define VSCAN__GENERATIONS UINT64_C(16)
 #include "core/handle.c"
 
+#include "children.h"
 #include "harness.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 
 enum { LIVES = 5000, LIMIT = 60 }; /* seconds until a process is taken for hung */
 
@@ -77,18 +77,13 @@ static void no_number_left(void **state) {
     assert_int_equal(full.used, 0);
 }
 
-static int wait_for(pid_t child) {
-    int status = -1;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /* The thread that forks, in a handler of a signal, has the pools itself. */
 static int forks_inside(void) {
     for (int p = 0; p < POOLS; p++) pthread_mutex_lock(&pools[p]->mutex);
     const pid_t child = fork();
     if (child != 0) {
         for (int p = 0; p < POOLS; p++) pthread_mutex_unlock(&pools[p]->mutex);
-        return wait_for(child);
+        return child_status(child);
     }
     alarm(LIMIT);
     for (int p = 0; p < POOLS; p++) {
@@ -107,7 +102,7 @@ static void fork_inside(void **state) {
         alarm(LIMIT);
         _exit(forks_inside());
     }
-    assert_int_equal(wait_for(child), 0);
+    assert_int_equal(child_status(child), 0);
 }
 
 int main(int argc, char **argv) {

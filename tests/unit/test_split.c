@@ -16,8 +16,8 @@
 
 enum { TEXT = 240, SIZES = MAPS_SIZES + 16 };
 
-static const vscan_type split_types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
-                                         VSCAN_LONG, VSCAN_UINT8};
+static const vscan_type split_types[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
+                                         VSCAN_BYTE, VSCAN_LONG,  VSCAN_UINT8};
 static const vscan_type position_types[] = {VSCAN_INT, VSCAN_LONG};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
 enum { TYPES = 6, POSITION_TYPES = 2, FLAG_TYPES = 3 };
@@ -472,26 +472,7 @@ static void refused_vectors(void **state) {
 
 static void refused_options(void **state) {
     (void)state;
-    vscan_count_options o = {.size = sizeof o};
-    o.count = w.one_int;
-    refused_with(VSCAN_ERROR_TYPE, "options->count ", &o);
-    o.count = w.two_long;
-    refused_with(VSCAN_ERROR_LENGTH, "options->count ", &o);
-    vscan_buffer *const taken[] = {w.in, w.out};
-    for (int k = 0; k < 2; k++) {
-        vscan_buffer *inside = NULL;
-        char *const first = vscan_buffer_pointer(taken[k]);
-        ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_LONG, first + 16, 1, &inside));
-        o.count = inside;
-        refused_with(VSCAN_ERROR_OVERLAP, "options->count ", &o);
-        ok(NULL, vscan_buffer_destroy(inside));
-    }
-    o.count = w.count;
-    const int64_t sizes[] = {0, -1, 8, sizeof o - 1, INT64_MAX, INT64_MIN};
-    for (int k = 0; k < 6; k++) {
-        o.size = sizes[k];
-        refused_with(VSCAN_ERROR_STRUCT_SIZE, "size", &o);
-    }
+    world_refuse_counts(refused_with);
 }
 
 int main(int argc, char **argv) {

@@ -132,3 +132,27 @@ void world_check_contexts(vscan_status (*call)(vscan_ctx *ctx)) {
     refuses(VSCAN_ERROR_CONTEXT, call(w.other)); /* live, but not that of the buffers */
     world_check_untouched(__FILE__, __LINE__);
 }
+
+void world_refuse_counts(void (*refused_with)(vscan_status status, const char *word,
+                                              const vscan_count_options *options)) {
+    vscan_count_options o = {.size = sizeof o};
+    o.count = w.one_int;
+    refused_with(VSCAN_ERROR_TYPE, "options->count ", &o);
+    o.count = w.two_long;
+    refused_with(VSCAN_ERROR_LENGTH, "options->count ", &o);
+    vscan_buffer *const taken[] = {w.in, w.out};
+    for (int k = 0; k < 2; k++) {
+        vscan_buffer *inside = NULL;
+        char *const first = vscan_buffer_pointer(taken[k]);
+        ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_LONG, first + 16, 1, &inside));
+        o.count = inside;
+        refused_with(VSCAN_ERROR_OVERLAP, "options->count ", &o);
+        ok(NULL, vscan_buffer_destroy(inside));
+    }
+    o.count = w.count;
+    const int64_t sizes[] = {0, -1, 8, sizeof o - 1, INT64_MAX, INT64_MIN};
+    for (int k = 0; k < 6; k++) {
+        o.size = sizes[k];
+        refused_with(VSCAN_ERROR_STRUCT_SIZE, "size", &o);
+    }
+}

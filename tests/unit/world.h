@@ -61,4 +61,8 @@ struct wrong_handle wrong_handle(int i);
 /* Calls it with all contexts that are none, and with one that is not the buffers'. */
 void world_check_contexts(vscan_status (*call)(vscan_ctx *ctx));
 
+/* Options with a count that is none, or whose size is not known: refused_with checks that calls refuse them so. */
+void world_refuse_counts(void (*refused_with)(vscan_status status, const char *word,
+                                              const vscan_count_options *options));
+
 #endif
