@@ -42,6 +42,7 @@ static const char *const family_names[CALL_FAMILIES] = {
     "upper_bound",
     "scan_extreme",
     "reduce_extreme",
+    "scan_offsets",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                    "bit", "long",  "uint8"};

@@ -49,6 +49,7 @@ enum call_family {
     CALL_UPPER_BOUND,
     CALL_SCAN_EXTREME,
     CALL_REDUCE_EXTREME,
+    CALL_SCAN_OFFSETS,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

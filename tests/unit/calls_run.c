@@ -153,6 +153,9 @@ static void set_outputs(struct call_ready *r) {
     case CALL_REDUCE_OFFSETS:
         o[0].n = offsets - 1;
         break;
+    case CALL_SCAN_OFFSETS:
+        o[1].n = c->extra ? offsets - 1 : 0;
+        break;
     case CALL_SCAN_ROWS:
     case CALL_SCAN_ROWS_SEGMENTED:
     case CALL_SCAN_COLUMNS:
@@ -213,8 +216,9 @@ static void set_outputs(struct call_ready *r) {
 }
 
 static bool has_offsets(enum call_family f) {
-    return f == CALL_REDUCE_OFFSETS || f == CALL_SORT_SEGMENTED || f == CALL_OFFSETS_TO_FLAGS ||
-           f == CALL_OFFSETS_TO_LENGTHS || f == CALL_LOWER_BOUND || f == CALL_UPPER_BOUND;
+    return f == CALL_REDUCE_OFFSETS || f == CALL_SCAN_OFFSETS || f == CALL_SORT_SEGMENTED ||
+           f == CALL_OFFSETS_TO_FLAGS || f == CALL_OFFSETS_TO_LENGTHS || f == CALL_LOWER_BOUND ||
+           f == CALL_UPPER_BOUND;
 }
 static bool has_heads(enum call_family f) {
     return f == CALL_SPLIT_SEGMENTED || f == CALL_SPLIT_SEGMENTED_POSITIONS;
@@ -291,6 +295,11 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
         .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
         .totals = out[1]};
+    const vscan_scan_by_offsets_options by_offsets = {
+        .size = sizeof by_offsets,
+        .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+        .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .totals = out[1]};
     const vscan_reduce_options reduce = {.size = sizeof reduce,
                                          .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     const vscan_extreme_options extreme = {
@@ -314,6 +323,8 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         return vscan_reduce_segmented(ctx, c->op, r->in, r->flags, out[0], &totals);
     case CALL_REDUCE_OFFSETS:
         return vscan_reduce_by_offsets(ctx, c->op, r->in, r->offsets, out[0], NULL);
+    case CALL_SCAN_OFFSETS:
+        return vscan_scan_by_offsets(ctx, c->op, r->in, r->offsets, out[0], &by_offsets);
     case CALL_PACK:
         return vscan_pack(ctx, r->in, r->flags, out[0], &pack);
     case CALL_PACK_COMPARE:
