@@ -43,12 +43,6 @@ static __device__ __forceinline__ uint32_t bits_that_are(int64_t word, int64_t n
     return left >= 32 ? 0xffffffffu : left > 0 ? (1u << left) - 1 : 0;
 }
 
-/* Bit j is set if byte j is not 0. */
-static __device__ __forceinline__ uint32_t bits_of_bytes(uint32_t four) {
-    /* __vsetne4 sets bit 8 j if byte j is not 0; the product moves that bit to bit 24 + j */
-    return __vsetne4(four, 0) * 0x01020408u >> 24 & 15;
-}
-
 /* Prefetches elements first .. first + items - 1 of a vector, those that exist, into the L2 cache. Useful
    where launches overlap. */
 template <class T>

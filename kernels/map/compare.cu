@@ -189,10 +189,7 @@ __global__ void __launch_bounds__(map_threads)
                                    (const uint32_t *)((const uint8_t *)g.map.a + tile.at(r, 0)));
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            uint32_t bits = 0;
-#pragma unroll
-            for (int j = 3; j >= 0; --j) bits = push_bytes(bits, x[r][j]);
-            ((uint16_t *)g.map.out)[tile.at(r, 0) / V] = (uint16_t)bits;
+            ((uint16_t *)g.map.out)[tile.at(r, 0) / V] = (uint16_t)bits_of_words<4>(x[r]);
         }
     } else if (tile.wide) {
         uint32_t bits[R];

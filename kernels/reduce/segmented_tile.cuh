@@ -12,6 +12,7 @@
 
 #include "machine/tma.cuh"
 #include "elements/elementwise.cuh"
+#include "elements/flags.cuh"
 #include "order/nested.cuh"
 #include "protocol/lookback.cuh"
 #include "machine/warp.cuh"
@@ -185,32 +186,14 @@ static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce
         if (lane * R < left) heads = ((const uint32_t *)a.scan.flags)[at >> 5] >> (at & 31);
     } else if (a.scan.flag_type == VSCAN_BYTE && a.wide_flags && left == 32 * R) {
         const int4 *const from = (const int4 *)((const uint8_t *)a.scan.flags + first + lane * R);
-        uint32_t fours[R / 4];
 #pragma unroll
-        for (int q = 0; q < R / 16; ++q) {
-            const int4 quad = from[q];
-            memcpy(fours + 4 * q, &quad, 16);
-        }
-#pragma unroll
-        for (int q = 0; q < R / 4; ++q) /* as in load_mask of pack/pack.cu */
-            heads |= (__vsetne4(fours[q], 0) * 0x01020408u >> 24) << 4 * q;
-    } else { /* 32 consecutive flags at a time, by ballots */
-        const bool bytes = a.scan.flag_type == VSCAN_BYTE;
-        const int32_t *const as_ints = (const int32_t *)a.scan.flags + first + lane;
-        const uint8_t *const as_bytes = (const uint8_t *)a.scan.flags + first + lane;
-        int32_t x[R];
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            const bool there = r * 32 + lane < left;
-            x[r] = 0;
-            if (there && !bytes) x[r] = as_ints[r * 32];
-            if (there && bytes) x[r] = as_bytes[r * 32];
-        }
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            const uint32_t ballot = __ballot_sync(warp_mask, x[r] != 0);
-            if (lane * R / 32 == r) heads = R == 32 ? ballot : ballot >> lane * R % 32;
-        }
+        for (int q = 0; q < R / 16; ++q) heads |= bits_of_quad<uint8_t>(from[q]) << 16 * q;
+    } else {
+        const auto there = [&](int r) { return r * 32 + lane < left; };
+        heads =
+            a.scan.flag_type == VSCAN_BYTE
+                ? flags_by_ballots<R, R>((const uint8_t *)a.scan.flags + first + lane, 32, there)
+                : flags_by_ballots<R, R>((const int32_t *)a.scan.flags + first + lane, 32, there);
     }
     if (first + lane == 0) heads |= 1;
     const int end = left - lane * R; /* in the line */

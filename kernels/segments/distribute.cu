@@ -17,80 +17,42 @@
  * the tile in hand have memory of their own, two barriers are enough. Relaxed order is enough,
  * because a status word has value and epoch in one access (kernels/README.md).
  */
+#include "elements/flags.cuh"
 #include "protocol/chained_tiles.cuh"
 #include "segments/segments.cuh"
 
 namespace vscan {
-
-/* Loads 32 bytes as bits, in aligned chunks of 16 bytes; false if these are not all in the vector.
-   */
-static __device__ __forceinline__ bool line_of_bytes(uint32_t &bits, const uint8_t *from,
-                                                     const uint8_t *begin, const uint8_t *end) {
-    const int misfit = (int)((uintptr_t)from & 15);
-    const int4 *const chunks = (const int4 *)(from - misfit);
-    if ((const uint8_t *)chunks < begin || (const uint8_t *)(chunks + (misfit ? 3 : 2)) > end)
-        return false;
-    uint32_t raw[12] = {};
-    const int4 first = chunks[0], second = chunks[1];
-    memcpy(raw, &first, 16);
-    memcpy(raw + 4, &second, 16);
-    if (misfit) {
-        const int4 third = chunks[2];
-        memcpy(raw + 8, &third, 16);
-    }
-    uint32_t low = 0, high = 0;
-#pragma unroll
-    for (int j = 7; j >= 0; --j) low = push_bytes(low, raw[j]);
-#pragma unroll
-    for (int j = 11; j >= 8; --j) high = push_bytes(high, raw[j]);
-    bits = __funnelshift_r(low, high, (unsigned)misfit);
-    return true;
-}
 
 /* Lane r: the heads of line r, at positions from first + 32 r on. Bits of positions below 0 are
    clear, those from position n on may be anything. */
 static __device__ __forceinline__ uint32_t heads_of_lines(const vscan__distribution &s,
                                                           int64_t first) {
     const int lane = threadIdx.x % 32;
+    const int64_t i = first + lane * 32, at = s.backward ? s.n - i - 31 : i; /* in memory */
     uint32_t heads = 0;
     if (s.flag_type == VSCAN_INT) {
-        const int32_t *const flags = (const int32_t *)s.flags;
-        if (first > 0 && first + 1024 <= s.n) {
-            const int32_t *const from = flags + (s.backward ? s.n - first - lane : first + lane);
-            const int step = s.backward ? -32 : 32;
-#pragma unroll 16
-            for (int r = 0; r < 32; ++r) {
-                const uint32_t line = __ballot_sync(warp_mask, from[r * step] != 0);
-                if (lane == r) heads = line;
-            }
-            return heads;
+        const int64_t own = first + lane; /* the lane's position in line 0 */
+        const int32_t *const from = (const int32_t *)s.flags + (s.backward ? s.n - own : own);
+        const int step = s.backward ? -32 : 32;
+        if (first > 0 && first + 1024 <= s.n)
+            return flags_by_ballots<32, 16>(from, step, [](int) { return true; });
+        heads = flags_by_ballots<32, 16>(
+            from, step, [&](int r) { return own + r * 32 > 0 && own + r * 32 < s.n; });
+    } else if (i < s.n) {
+        bool done = at >= 0 && i >= 0 && at + 32 <= s.n;
+        if (done && s.flag_type == VSCAN_BIT) {
+            heads = read_flags<32>(s.flags, VSCAN_BIT, at);
+        } else if (done) {
+            const uint8_t *const flags = (const uint8_t *)s.flags;
+            done = read_32_bytes(heads, flags + at, flags, flags + s.n);
         }
+        if (done && s.backward) heads = __brev(heads);
+        if (!done) {
 #pragma unroll 1
-        for (int r = 0; r < 32; ++r) {
-            const int64_t i = first + r * 32 + lane;
-            bool head = i == 0;
-            if (i > 0 && i < s.n) head = flags[s.backward ? s.n - i : i] != 0;
-            const uint32_t line = __ballot_sync(warp_mask, head);
-            if (lane == r) heads = line;
+            for (int j = 0; j < 32; ++j)
+                if (i + j > 0 && i + j < s.n)
+                    heads |= flag_at(s.flags, s.flag_type, s.backward ? s.n - i - j : i + j) << j;
         }
-        return heads;
-    }
-    const int64_t i = first + lane * 32, at = s.backward ? s.n - i - 31 : i; /* in memory */
-    if (i >= s.n) return 0;
-    bool done = at >= 0 && i >= 0 && at + 32 <= s.n;
-    if (done && s.flag_type == VSCAN_BIT) {
-        const uint32_t *const words = (const uint32_t *)s.flags + (at >> 5);
-        heads = __funnelshift_r(words[0], at & 31 ? words[1] : 0, (unsigned)at & 31);
-    } else if (done) {
-        const uint8_t *const flags = (const uint8_t *)s.flags;
-        done = line_of_bytes(heads, flags + at, flags, flags + s.n);
-    }
-    if (done && s.backward) heads = __brev(heads);
-    if (!done) {
-#pragma unroll 1
-        for (int j = 0; j < 32; ++j)
-            if (i + j > 0 && i + j < s.n)
-                heads |= flag_at(s.flags, s.flag_type, s.backward ? s.n - i - j : i + j) << j;
     }
     if (i <= 0 && i > -32) heads = (heads & ~0u << -i) | 1u << -i;
     return heads;

@@ -92,21 +92,6 @@ static __device__ __forceinline__ void load_bits(uint32_t (&x)[Lines][Each],
     }
 }
 
-/* 16 bytes of flags as bits. */
-static __device__ __forceinline__ uint32_t bits_of_chunk(const uint8_t (&flags)[16]) {
-    uint32_t fours[4], bits = 0;
-    memcpy(fours, flags, 16);
-#pragma unroll
-    for (int j = 3; j >= 0; --j) bits = push_bytes(bits, fours[j]);
-    return bits;
-}
-static __device__ __forceinline__ uint32_t bits_of_chunk(const int32_t (&flags)[4]) {
-    uint32_t bits = 0;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) bits |= (uint32_t)(flags[j] != 0) << j;
-    return bits;
-}
-
 /* Flag word w, given the bits of chunks side by side: 16 bits each or, for ints, a byte. */
 static __device__ __forceinline__ uint32_t word_of_chunks(const uint16_t *chunk_bits, int w) {
     return ((const uint32_t *)chunk_bits)[w];
@@ -130,18 +115,17 @@ load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_arguments &a, const w
     bits_type *const chunk_bits = (bits_type *)memory;
     const Flag *const flags = (const Flag *)a.pack.flags + share.first;
     const int lane = threadIdx.x % 32, last = lines - from < Lines ? lines - from : Lines;
-    Flag raw[Lines * chunks][F];
+    int4 raw[Lines * chunks];
 #pragma unroll
     for (int k = 0; k < Lines * chunks; ++k) {
         const int o = from * 1024 + (k * 32 + lane) * F;
-#pragma unroll
-        for (int j = 0; j < F; ++j) raw[k][j] = 0;
+        raw[k] = {};
         if (k < last * chunks && o >= share.begin && o + F <= share.end)
-            load_wide<Flag, F>(raw[k], flags + o);
+            raw[k] = *(const int4 *)(flags + o);
     }
 #pragma unroll
     for (int k = 0; k < Lines * chunks; ++k)
-        chunk_bits[k * 32 + lane] = (bits_type)bits_of_chunk(raw[k]);
+        chunk_bits[k * 32 + lane] = (bits_type)bits_of_quad<Flag>(raw[k]);
     if (share.begin > 0 || share.end < lines * 1024) { /* chunks that are partly in the vector */
 #pragma unroll 1
         for (int k = 0; k < last * chunks; ++k) {

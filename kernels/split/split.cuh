@@ -98,23 +98,15 @@ static __device__ __forceinline__ void pack_flags(void *bits, const int4 (&quads
     if (type == VSCAN_INT) { /* 4 bits a load: two neighbours make 2 bytes, one each */
         uint32_t own = 0;
 #pragma unroll
-        for (int half = 0; half < 2; ++half)
-            own |= (uint32_t)((quads[half].x != 0) | (quads[half].y != 0) << 1 |
-                              (quads[half].z != 0) << 2 | (quads[half].w != 0) << 3)
-                   << 8 * half;
+        for (int half = 0; half < 2; ++half) own |= bits_of_quad<int32_t>(quads[half]) << 8 * half;
         const uint32_t other = __shfl_xor_sync(warp_mask, own, 1);
         const uint32_t both = lane % 2 ? other >> 8 | own >> 4 : own | other << 4;
         ((uint8_t *)bits)[lane % 2 * 16 + lane / 2] = (uint8_t)both;
         return;
     }
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        uint32_t fours[4], sixteen = 0;
-        memcpy(fours, &quads[half], 16);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) sixteen |= bits_of_bytes(fours[j]) << 4 * j;
-        ((uint16_t *)bits)[half * 32 + lane] = (uint16_t)sixteen;
-    }
+    for (int half = 0; half < 2; ++half)
+        ((uint16_t *)bits)[half * 32 + lane] = (uint16_t)bits_of_quad<uint8_t>(quads[half]);
 }
 
 /* By a block: packs `items` ints or bytes, from element `first` on, into bits; those past the n-th

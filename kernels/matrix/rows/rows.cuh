@@ -82,15 +82,12 @@ struct rows_shared {
     U r3;
 };
 
+/* Where a warp is, and its copies between memory and slices. */
 template <class Pair>
-struct rows_warp {
+struct rows_copies {
     using T = typename Pair::T;
     using U = typename Pair::U;
     static constexpr int V = 16 / (int)sizeof(T), R = slice_quads * V, warp_items = 32 * R;
-    static constexpr int tile_warps =
-        (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / warp_items;
-    /* In order, aggregates of second halves are sums of tiles. */
-    static constexpr int halves_at_once = Pair::in_any_order ? 1 : 2;
 
     const matrix_arguments<rows_shape> &a;
     rows_shared<Pair> &shared;
@@ -105,10 +102,10 @@ struct rows_warp {
     const int row_warp = shape.row_warps > 1 ? warp % shape.row_warps : 0;
     const int at0 = row_warp * warp_items; /* of the warp in the chunk */
     int chunk = 0;                         /* of the row, in the first step */
-    /* what precedes the lane's slice: in order, and in any order */
-    row_levels<Pair, R> levels;
-    U p = Pair::identity; /* prefix of the tile */
-    U left_chunk[2];      /* sums of the chunk before, and of the first two, in this tile */
+
+    __device__ __forceinline__ rows_copies(const matrix_arguments<rows_shape> &a,
+                                           rows_shared<Pair> &shared)
+        : a(a), shared(shared) {}
 
     /* ---- Where a warp is --------------------------------------------------------------------- */
 
@@ -260,6 +257,28 @@ struct rows_warp {
             each_element(items, [&](int at, int64_t to) { ((T *)out)[to] = ((T *)staged)[at]; });
         }
     }
+};
+
+/* What precedes a slice, and its results. */
+template <class Pair>
+struct rows_warp : rows_copies<Pair> {
+    using copies = rows_copies<Pair>;
+    using copies::a, copies::across, copies::along, copies::at0, copies::chunk, copies::first_lane,
+        copies::has_row, copies::k, copies::lane, copies::left_in, copies::line_in, copies::matrix,
+        copies::R, copies::row, copies::row_warp, copies::shape, copies::shared, copies::staged,
+        copies::store, copies::warp, copies::warp_items;
+    using typename copies::T;
+    using typename copies::U;
+    static constexpr int tile_warps = nested<T>::tile / warp_items;
+    /* In order, aggregates of second halves are sums of tiles. */
+    static constexpr int halves_at_once = Pair::in_any_order ? 1 : 2;
+
+    /* what precedes the lane's slice: in order, and in any order */
+    row_levels<Pair, R> levels;
+    U p = Pair::identity; /* prefix of the tile */
+    U left_chunk[2];      /* sums of the chunk before, and of the first two, in this tile */
+
+    using copies::rows_copies;
 
     /* ---- Warps, chunks, tiles ---------------------------------------------------------------- */
 
@@ -400,6 +419,28 @@ struct rows_warp {
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
+/* All steps of a block: prepare(step), then each(x, step, items of the warp), where x is the lane's slice. The elements
+   of the next step are copied meanwhile. */
+template <class Pair, class Prepare, class Each>
+static __device__ __forceinline__ void each_step(rows_warp<Pair> &w, Prepare prepare, Each each) {
+    typename Pair::U x[rows_warp<Pair>::R];
+    w.find_rows();
+    int items = 0, next_items = 0; /* of the warp in this step and the next */
+#pragma unroll 1
+    for (int step = -1; step < w.shape.steps; ++step) {
+        items = next_items;
+        if (step >= 0) {
+            prepare(step);
+            w.read_slice(x);
+        }
+        if (step + 1 < w.shape.steps) {
+            next_items = w.items_in(step + 1);
+            w.load(step + 1, next_items);
+        }
+        if (step >= 0) each(x, step, items);
+    }
+}
+
 template <class Pair>
 __global__ void __launch_bounds__(1024)
     matrix_rows(const __grid_constant__ matrix_arguments<rows_shape> a) {
@@ -407,27 +448,18 @@ __global__ void __launch_bounds__(1024)
     constexpr int R = rows_warp<Pair>::R;
     __shared__ rows_shared<Pair> shared;
     begin_rows<typename Pair::T>(a);
-    rows_warp<Pair> w = {a, shared};
-    w.find_rows();
-    U x[R];
-    int items = 0, next_items = 0; /* of the warp in this step and the next */
-#pragma unroll 1
-    for (int step = -1; step < a.shape.steps; ++step) {
-        items = next_items;
-        if (step >= 0) w.read_slice(x);
-        if (step + 1 < a.shape.steps) {
-            next_items = w.items_in(step + 1);
-            w.load(step + 1, next_items);
-        }
-        if (step < 0) continue;
-        const int here = w.across                               ? items - w.lane * R
-                         : w.row * (int)a.matrix.length < items ? (int)a.matrix.length - w.k * R
-                                                                : 0;
-        scan_slice<Pair>(x, here);
-        U upto, end;
-        const U before = w.add_row(x, step, upto, end);
-        w.write(x, step, items, here, before, end);
-    }
+    rows_warp<Pair> w(a, shared);
+    each_step(
+        w, [](int) {},
+        [&](U(&x)[R], int step, int items) {
+            const int here = w.across                               ? items - w.lane * R
+                             : w.row * (int)a.matrix.length < items ? (int)a.matrix.length - w.k * R
+                                                                    : 0;
+            scan_slice<Pair>(x, here);
+            U upto, end;
+            const U before = w.add_row(x, step, upto, end);
+            w.write(x, step, items, here, before, end);
+        });
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -506,7 +538,7 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     return s;
 }
 
-/* rows: the kernel, with `fixed` bytes of shared memory; */
+/* rows: the kernel, which has `fixed` bytes of static shared memory. */
 template <class Pair, class Kernel>
 static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix,
                                const pair_transform &transform, Kernel *rows, int fixed) {

@@ -15,45 +15,11 @@
 #ifndef VSCAN_MATRIX_ROWS_SEGMENTED_CUH
 #define VSCAN_MATRIX_ROWS_SEGMENTED_CUH
 
+#include "elements/flags.cuh"
 #include "matrix/rows/rows.cuh"
 #include "order/network.cuh"
 
 namespace vscan {
-
-/* R flags that are adjacent in memory, from number `at` on, as bits. Whole 32-bit words are read. */
-template <int R>
-static __device__ __forceinline__ uint32_t adjacent_flags(const void *flags, int type, int64_t at) {
-    uint32_t bits = 0;
-    if (type == VSCAN_BYTE) {
-        const char *const from = (const char *)flags + at;
-        const int misfit = (int)((uintptr_t)from & 3);
-        const uint32_t *const words = (const uint32_t *)(from - misfit);
-        uint32_t word[R / 4 + 1];
-#pragma unroll
-        for (int c = 0; c < R / 4; ++c) word[c] = words[c];
-        word[R / 4] = misfit > 0 ? words[R / 4] : 0;
-#pragma unroll
-        for (int c = 0; c < R / 4; ++c)
-            bits |= bits_of_bytes(__funnelshift_r(word[c], word[c + 1], 8 * misfit)) << 4 * c;
-    } else if (type == VSCAN_BIT) {
-        const uint32_t *const words = (const uint32_t *)flags + (at >> 5);
-        const int misfit = (int)(at & 31);
-        bits = __funnelshift_r(words[0], misfit + R > 32 ? words[1] : 0, misfit) & bits_below(R);
-    } else {
-        const int32_t *const from = (const int32_t *)flags + at;
-        if (((uintptr_t)from & 15) == 0) {
-            int4 quad[R / 4];
-#pragma unroll
-            for (int c = 0; c < R / 4; ++c) quad[c] = load_quad(from + 4 * c);
-#pragma unroll
-            for (int c = 0; c < R / 4; ++c) bits |= bits_of_ints(quad[c]) << 4 * c;
-        } else {
-#pragma unroll 4
-            for (int j = 0; j < R; ++j) bits |= is_not_0(from[j]) << j;
-        }
-    }
-    return bits;
-}
 
 /* A sum since the last head, and whether there is one. */
 template <class U>
@@ -62,7 +28,7 @@ struct since_head {
     bool head;
 };
 
-/* Passes so many tiles of a row, whose aggregates are every Step-th one behind number `first`. By a warp. */
+/* pass_row_tiles of matrix/rows/levels.cuh, with heads. */
 template <class Pair, int Step>
 static __device__ __forceinline__ void
 pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory, int64_t first,
@@ -99,10 +65,9 @@ struct segmented_rows_shared {
     bool chunk_head[2]; /* in order: of the chunk */
 };
 
+/* The heads of a lane's slice. */
 template <class Pair>
-struct segmented_rows {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
+struct slice_heads {
     using rows = rows_warp<Pair>;
     using levels = row_levels<Pair, rows::R>;
     static constexpr int R = rows::R, group_lanes = levels::group_lanes;
@@ -118,13 +83,9 @@ struct segmented_rows {
 
     uint32_t heads = 0; /* bit j: the slice's element j is one */
     uint32_t any = 0;   /* the lanes that have some */
-    U initial;          /* of the row */
-    /* what precedes the slice: in order R1 to R4, in any order r4 */
-    U r1 = Pair::identity, r2 = Pair::identity, r3 = Pair::identity, r4;
-    before_tile<Pair> before; /* the chunk: R3 and R4 */
-    U chunk_r2 = Pair::identity;
 
-    /* ---- Heads ------------------------------------------------------------------------------- */
+    __device__ __forceinline__ slice_heads(rows &w, segmented_rows_shared<Pair> &shared)
+        : w(w), shared(shared) {}
 
     /* The place of element j in its row, and the row in the matrix. */
     __device__ __forceinline__ int64_t place_in(int step) const {
@@ -152,7 +113,7 @@ struct segmented_rows {
             const bool adjacent =
                 slice_rows == 1 || (!backward && shape.row_items == matrix.line_step);
             if (adjacent && at >= 0 && at + R + 3 <= end) {
-                heads = adjacent_flags<R>(matrix.heads, matrix.head_type, at);
+                heads = read_flags<R>(matrix.heads, matrix.head_type, at);
                 if (backward) heads = __brev(heads) >> (32 - R);
             } else {
                 const int items = shape.row_items < R ? shape.row_items : R;
@@ -179,6 +140,27 @@ struct segmented_rows {
                           (any >> lane * group_lanes & bits_below(group_lanes)) != 0;
         return __ballot_sync(warp_mask, head);
     }
+};
+
+/* What precedes a slice. */
+template <class Pair>
+struct before_slice : slice_heads<Pair> {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using slice = slice_heads<Pair>;
+    using slice::alone, slice::any, slice::first_lane, slice::group_lanes, slice::heads,
+        slice::heads_of_groups, slice::k, slice::lane, slice::matrix, slice::place_in, slice::R,
+        slice::row_begins, slice::row_in, slice::shape, slice::shared, slice::slice_rows, slice::w;
+    using typename slice::levels;
+    using typename slice::rows;
+
+    U initial; /* of the row */
+    /* what precedes the slice: in order R1 to R4, in any order r4 */
+    U r1 = Pair::identity, r2 = Pair::identity, r3 = Pair::identity, r4;
+    before_tile<Pair> before; /* the chunk: R3 and R4 */
+    U chunk_r2 = Pair::identity;
+
+    using slice::slice_heads;
 
     /* ---- The slice and its group ------------------------------------------------------------- */
 
@@ -338,6 +320,17 @@ struct segmented_rows {
         if constexpr (Pair::in_any_order) return Pair::combine(r4, x0);
         return Pair::combine(r4, Pair::combine(r3, Pair::combine(r2, Pair::combine(r1, x0))));
     }
+};
+
+template <class Pair>
+struct segmented_rows : before_slice<Pair> {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using base = before_slice<Pair>;
+    using base::alone, base::any, base::before, base::first_lane, base::group_lanes, base::heads,
+        base::initial, base::k, base::lane, base::matrix, base::place_in, base::R, base::row_begins,
+        base::row_in, base::shape, base::slice_rows, base::sum, base::w;
+    using base::before_slice;
 
     __device__ __forceinline__ void write_totals(const U (&x)[R], int step, int64_t p) const {
         T *const totals = (T *)matrix.totals + row_in(step);
@@ -361,15 +354,15 @@ struct segmented_rows {
             initial = w.p;
             before = before_tile<Pair>::from(initial);
         }
-        scan_slice(x);
+        base::scan_slice(x);
         bool cut_lane = false;
         if constexpr (Pair::in_any_order) {
-            add_row(x, step);
+            base::add_row(x, step);
         } else {
             if (alone)
-                add_lanes(x);
+                base::add_lanes(x);
             else
-                add_warps(x, step);
+                base::add_warps(x, step);
             cut_lane = lanes_between(any, first_lane + (k & -group_lanes), lane) != 0;
         }
         const U visible = matrix.has_initial ? initial : (U)Pair::visible;
@@ -399,24 +392,11 @@ __global__ void __launch_bounds__(1024)
     using U = typename Pair::U;
     __shared__ segmented_rows_shared<Pair> shared;
     begin_rows<typename Pair::T>(a);
-    rows_warp<Pair> w = {a, shared.rows};
-    w.find_rows();
-    segmented_rows<Pair> segments = {w, shared};
-    U x[rows_warp<Pair>::R];
-    int items = 0, next_items = 0; /* of the warp in this step and the next */
-#pragma unroll 1
-    for (int step = -1; step < a.shape.steps; ++step) {
-        items = next_items;
-        if (step >= 0) {
-            segments.load_heads(step);
-            w.read_slice(x);
-        }
-        if (step + 1 < a.shape.steps) {
-            next_items = w.items_in(step + 1);
-            w.load(step + 1, next_items);
-        }
-        if (step >= 0) segments.step(x, step, items);
-    }
+    rows_warp<Pair> w(a, shared.rows);
+    segmented_rows<Pair> segments(w, shared);
+    each_step(
+        w, [&](int step) { segments.load_heads(step); },
+        [&](U(&x)[rows_warp<Pair>::R], int step, int items) { segments.step(x, step, items); });
 }
 
 } /* namespace vscan */

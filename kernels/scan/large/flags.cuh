@@ -35,13 +35,13 @@ struct tile_flags {
     bool whole;     /* all bytes are inside of the flag array */
 };
 
+/* The parts of a tile's flags, and of its bits. */
 template <class Pair, bool Segmented>
-struct flag_bit_warps : large_role<Pair, Segmented> {
+struct tile_flag_bits : large_role<Pair, Segmented> {
     using common = large_role<Pair, Segmented>;
     using shape = large_shape<Pair, Segmented>;
-    static constexpr int slots = shape::flag_slots, flag_warps = shape::flag_warps;
-    using common::a, common::b, common::heads_of, common::lane, common::shared, common::stage_of,
-        common::tile_of, common::tiles, common::with_totals;
+    static constexpr int flag_warps = shape::flag_warps;
+    using common::a, common::lane;
 
     static __device__ void sync_flag_warps() { sync_warps<2, 32 * flag_warps>(); }
 
@@ -126,13 +126,11 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
             const int4 *const vectors = (const int4 *)flags;
 #pragma unroll 1
             for (int w = lane; 32 * w < bytes; w += 32) {
-                uint32_t raw[8], bits = 0;
+                uint32_t raw[8];
                 const int4 low = vectors[2 * w], high = vectors[2 * w + 1];
                 memcpy(raw, &low, 16);
                 memcpy(raw + 4, &high, 16);
-#pragma unroll
-                for (int j = 7; j >= 0; --j) bits = push_bytes(bits, raw[j]);
-                write_bits(tile_bits, at / 32 + w, bits, reversed);
+                write_bits(tile_bits, at / 32 + w, bits_of_words<8>(raw), reversed);
             }
         } else {
 #pragma unroll 4
@@ -192,11 +190,20 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
     __device__ unsigned in_scan_order(unsigned j, unsigned chunks) const {
         return a.scan.backward ? chunks - 1 - j : j;
     }
+};
+
+/* The flag warps. */
+template <class Pair, bool Segmented>
+struct flag_bit_warps : tile_flag_bits<Pair, Segmented> {
+    using bits = tile_flag_bits<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
+    static constexpr int slots = shape::flag_slots, flag_warps = shape::flag_warps;
+    using bits::a, bits::b, bits::flags_of, bits::head_after, bits::heads_of, bits::in_scan_order,
+        bits::lane, bits::put_in_order, bits::shared, bits::stage_of, bits::sync_flag_warps,
+        bits::tile_of, bits::tiles, bits::trim_ends, bits::with_totals;
 
     /* Whether tile k has been taken. */
-    __device__ bool is_taken(int k) const {
-        return __all_sync(warp_mask, shared.taken.test(k));
-    }
+    __device__ bool is_taken(int k) const { return __all_sync(warp_mask, shared.taken.test(k)); }
 
     template <int Log_bits>
     __device__ void convert_tiles(int flag_warp) const {
@@ -237,7 +244,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                             prefetch_line((char *)asking.from + in_scan_order(j, chunks) * size +
                                           lane * 128);
                     }
-                    ask<Log_bits, size, chunks>(
+                    this->template ask<Log_bits, size, chunks>(
                         slot(asked), asking,
                         in_scan_order(next * flag_warps + (unsigned)flag_warp, chunks));
                     if (++next == mine) {
@@ -248,7 +255,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                 wait_async_copies((int)(asked - c - 1));
                 __syncwarp();
                 const unsigned j = in_scan_order(i * flag_warps + (unsigned)flag_warp, chunks);
-                make_bits<Log_bits>(
+                this->template make_bits<Log_bits>(
                     slot(c), j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size, tile_bits,
                     (int)(j * (size * 8 >> Log_bits)), in_order && reversed);
                 __syncwarp(); /* all lanes have read the chunk */

@@ -123,7 +123,7 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     else if (warp == shape::storer)
         copy_warps<Pair, Segmented>{block}.store_tiles();
     else if (Segmented && warp < shape::flag_warp + shape::flag_warps)
-        flag_bit_warps<Pair, Segmented>{block}.make_tile_bits(warp - shape::flag_warp);
+        flag_bit_warps<Pair, Segmented>{{block}}.make_tile_bits(warp - shape::flag_warp);
 }
 
 #endif
