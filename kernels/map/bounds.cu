@@ -47,7 +47,7 @@ static __device__ __forceinline__ int64_t behind_sample(const bounds_arguments &
     return k == 0 ? 0 : sample_at(a, k) + 1;
 }
 
-/* Narrows the range of a bound, from .. to, to so many elements at most. By a warp. */
+/* Narrows the range from .. to of a bound to at most `most` elements. By a warp. */
 template <class K>
 static __device__ __forceinline__ void narrow_by_warp(const bounds_arguments &a, K last, int most,
                                                       int64_t &from, int64_t &to) {
@@ -63,156 +63,113 @@ static __device__ __forceinline__ void narrow_by_warp(const bounds_arguments &a,
     }
 }
 
-/* K: an unsigned integer of the size of an element. */
+/* Shared memory of a block. K: an unsigned integer of the size of an element. */
 template <class K>
-__global__ void __launch_bounds__(bounds_threads, bounds_blocks)
-    search_bounds(const __grid_constant__ bounds_arguments a) {
-    constexpr int R = bounds_values, staged_items = bounds_staged<K>;
-    __shared__ K samples[1 << bounds_levels], staged[staged_items];
-    __shared__ int64_t ends[2], shared_next;
-    __shared__ K shared_passed;
+struct bounds_shared {
+    K samples[1 << bounds_levels], staged[bounds_staged<K>];
+    int64_t ends[2]; /* of what lies between a tile's first and its last value */
+    /* What the tile before tells, if its values ascend: the elements before `next` are at most `passed`. */
+    int64_t next;
+    K passed;
+};
+
+template <class K>
+struct bounds_search {
+    static constexpr int R = bounds_values, staged_items = bounds_staged<K>;
+    using bound = bound_of_value<K>;
+
+    const bounds_arguments &a;
+    bounds_shared<K> &shared;
     const K *const sorted = (const K *)a.bounds.sorted;
     const int threads = (int)blockDim.x, thread = (int)threadIdx.x, end = 1 << a.levels;
 
-    /* ---- Samples ---- */
-    constexpr int together = 8; /* loads in flight */
-    for (int from = 1 + thread; from < end; from += together * threads) {
-        K x[together];
+    __device__ __forceinline__ void load_samples() const {
+        constexpr int together = 8; /* loads in flight */
+        for (int from = 1 + thread; from < end; from += together * threads) {
+            K x[together];
 #pragma unroll
-        for (int t = 0; t < together; ++t) {
-            const int node = from + t * threads, level = 31 - __clz(node);
-            if (node >= end) break;
-            const int k = (2 * (node - (1 << level)) + 1) << (a.levels - 1 - level);
-            x[t] = sorted[sample_at(a, k)];
-        }
+            for (int t = 0; t < together; ++t) {
+                const int node = from + t * threads, level = 31 - __clz(node);
+                if (node >= end) break;
+                const int k = (2 * (node - (1 << level)) + 1) << (a.levels - 1 - level);
+                x[t] = sorted[sample_at(a, k)];
+            }
 #pragma unroll
-        for (int t = 0; t < together; ++t) {
-            const int node = from + t * threads;
-            if (node < end) samples[node] = ordered(x[t], a.order);
+            for (int t = 0; t < together; ++t) {
+                const int node = from + t * threads;
+                if (node < end) shared.samples[node] = ordered(x[t], a.order);
+            }
         }
     }
-    __syncthreads();
 
-    const auto stage = [&](int64_t from, int count) {
+    __device__ __forceinline__ void stage(int64_t from, int count) const {
 #pragma unroll 8
         for (int e = thread; e < count; e += threads)
-            staged[e] = ordered(sorted[from + e], a.order);
-    };
-    const int64_t items = (int64_t)threads * R, tiles = (a.bounds.n + items - 1) / items;
-    /* What the tile before tells, if its values ascend: the elements before shared_next are at most shared_passed.
-       window: how many are to be staged from there on. */
-    int window = 0;
-    const int end_tile = (int)((blockIdx.x + 1) * tiles / gridDim.x);
-#pragma unroll 1
-    for (int tile = (int)(blockIdx.x * tiles / gridDim.x); tile < end_tile; ++tile) {
-        /* ---- Values ---- */
-        const int64_t first = (int64_t)tile * items;
-        const int64_t tile_end = first + items < a.bounds.n ? first + items : a.bounds.n;
-        const K *const values = (const K *)a.bounds.values;
-        K raw[R];
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            const int64_t i = first + r * threads + thread;
-            raw[r] = i < tile_end ? values[i] : 0;
-        }
-        const K raw_least = values[first], raw_most = values[tile_end - 1];
-        int64_t from = 0;
-        K passed = 0;
-        if (window > 0) {
-            from = shared_next;
-            passed = shared_passed;
-            stage(from, window);
-        }
-        const bound_of_value<K> least(a, raw_least, true), most(a, raw_most, true);
-        K last[R];
-        bool none[R], between = true;
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            const bound_of_value<K> value(a, raw[r], first + r * threads + thread < tile_end);
-            last[r] = value.last;
-            none[r] = value.none;
-            between &= none[r] || ((least.none || last[r] >= least.last) && !most.none &&
-                                   last[r] <= most.last);
-        }
-        between = __syncthreads_and(between) && !most.none; /* also: the window is staged */
+            shared.staged[e] = ordered(sorted[from + e], a.order);
+    }
 
-        /* ---- Between which elements ---- */
-        int64_t low[R], high[R], to = from + window;
-        bool is_staged = between && window > 0 && !least.none && least.last >= passed &&
-                         (to == a.bounds.length || staged[window - 1] > most.last);
-        if (between && !is_staged) {
-            int from_node = 1, to_node = 1;
-            for (int level = 0; level < a.levels; ++level) {
-                from_node = 2 * from_node + (!least.none && samples[from_node] <= least.last);
-                to_node = 2 * to_node + (samples[to_node] <= most.last);
+    /* By the block: finds the elements from .. to - 1 between which all values of a tile lie, and stages them
+       if they are few enough. Returns whether they are. */
+    __device__ __forceinline__ bool stage_between(const bound &least, const bound &most,
+                                                  int64_t &from, int64_t &to) const {
+        int from_node = 1, to_node = 1;
+        for (int level = 0; level < a.levels; ++level) {
+            from_node = 2 * from_node + (!least.none && shared.samples[from_node] <= least.last);
+            to_node = 2 * to_node + (shared.samples[to_node] <= most.last);
+        }
+        from = behind_sample(a, from_node - end);
+        to = sample_at(a, to_node - end + 1);
+        if (to - from > staged_items) {
+            if (thread < 64) {
+                constexpr int near = staged_items / 16;
+                int64_t low_end = thread < 32 ? from : behind_sample(a, to_node - end);
+                int64_t high_end = thread < 32 ? sample_at(a, from_node - end + 1) : to;
+                if (thread >= 32 || !least.none)
+                    narrow_by_warp(a, thread < 32 ? least.last : most.last, near, low_end,
+                                   high_end);
+                if (thread % 32 == 0) shared.ends[thread / 32] = thread < 32 ? low_end : high_end;
             }
-            from = behind_sample(a, from_node - end);
-            to = sample_at(a, to_node - end + 1);
-            if (to - from > staged_items) {
-                if (thread < 64) {
-                    constexpr int near = staged_items / 16;
-                    int64_t low_end = thread < 32 ? from : behind_sample(a, to_node - end);
-                    int64_t high_end = thread < 32 ? sample_at(a, from_node - end + 1) : to;
-                    if (thread >= 32 || !least.none)
-                        narrow_by_warp(a, thread < 32 ? least.last : most.last, near, low_end,
-                                       high_end);
-                    if (thread % 32 == 0) ends[thread / 32] = thread < 32 ? low_end : high_end;
-                }
-                __syncthreads();
-                from = ends[0];
-                to = ends[1];
-            }
-            is_staged = to - from <= staged_items;
-            __syncthreads(); /* ends, and the window, have been read */
-            if (is_staged) stage(from, (int)(to - from));
             __syncthreads();
+            from = shared.ends[0];
+            to = shared.ends[1];
         }
-        if (is_staged) {
-            const int here = (int)(to - from);
-            int before[R] = {};
-            for (int half = here > 0 ? 1 << (31 - __clz(here)) : 0; half > 0; half /= 2)
-#pragma unroll
-                for (int r = 0; r < R; ++r) {
-                    const int at = before[r] + half;
-                    if (at <= here && staged[at - 1] <= last[r]) before[r] = at;
-                }
-#pragma unroll
-            for (int r = 0; r < R; ++r) low[r] = high[r] = none[r] ? 0 : from + before[r];
-        } else if (between) {
+        const bool few = to - from <= staged_items;
+        __syncthreads(); /* ends, and the window, have been read */
+        if (few) stage(from, (int)(to - from));
+        __syncthreads();
+        return few;
+    }
+
+    /* How many of the first `here` staged elements count for each value. */
+    __device__ __forceinline__ void search_staged(int (&before)[R], const K (&last)[R],
+                                                  int here) const {
+        for (int half = here > 0 ? 1 << (31 - __clz(here)) : 0; half > 0; half /= 2)
 #pragma unroll
             for (int r = 0; r < R; ++r) {
-                low[r] = none[r] ? 0 : from;
-                high[r] = none[r] ? 0 : to;
+                const int at = before[r] + half;
+                if (at <= here && shared.staged[at - 1] <= last[r]) before[r] = at;
             }
-        } else {
-            int node[R];
-#pragma unroll
-            for (int r = 0; r < R; ++r) node[r] = 1;
-            for (int level = 0; level < a.levels; ++level)
-#pragma unroll
-                for (int r = 0; r < R; ++r) node[r] = 2 * node[r] + (samples[node[r]] <= last[r]);
-#pragma unroll
-            for (int r = 0; r < R; ++r) {
-                low[r] = none[r] ? 0 : behind_sample(a, node[r] - end);
-                high[r] = none[r] ? 0 : sample_at(a, node[r] - end + 1);
-            }
-        }
+    }
 
-        /* ---- The next window: where a whole tile's last value ends, and a quarter more than this tile took */
-        window = 0;
-        if (is_staged && tile + 1 < end_tile) {
-            if (thread == threads - 1) {
-                shared_next = low[R - 1];
-                shared_passed = most.last;
-            }
-            __syncthreads(); /* also: what is staged has been read */
-            const int64_t next = shared_next, there = a.bounds.length - next;
-            const int64_t wanted = next - from + (next - from) / 4 + 64;
-            const int64_t room = there < staged_items ? there : staged_items;
-            window = (int)(wanted < room ? wanted : room);
+    __device__ __forceinline__ void search_samples(int64_t (&low)[R], int64_t (&high)[R],
+                                                   const K (&last)[R],
+                                                   const bool (&none)[R]) const {
+        int node[R];
+#pragma unroll
+        for (int r = 0; r < R; ++r) node[r] = 1;
+        for (int level = 0; level < a.levels; ++level)
+#pragma unroll
+            for (int r = 0; r < R; ++r)
+                node[r] = 2 * node[r] + (shared.samples[node[r]] <= last[r]);
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            low[r] = none[r] ? 0 : behind_sample(a, node[r] - end);
+            high[r] = none[r] ? 0 : sample_at(a, node[r] - end + 1);
         }
+    }
 
-        /* ---- In memory ---- */
+    __device__ __forceinline__ void search_memory(int64_t (&low)[R], int64_t (&high)[R],
+                                                  const K (&last)[R]) const {
         bool more = false;
 #pragma unroll
         for (int r = 0; r < R; ++r) more |= low[r] < high[r];
@@ -234,7 +191,77 @@ __global__ void __launch_bounds__(bounds_threads, bounds_blocks)
                 more |= low[r] < high[r];
             }
         }
+    }
 
+    /* A tile of values. window: how many elements are to be staged from shared.next on; becomes that of the
+       next tile, if there is one. */
+    __device__ __forceinline__ void search(int tile, bool is_last, int &window) const {
+        /* ---- Values ---- */
+        const int64_t items = (int64_t)threads * R, first = (int64_t)tile * items;
+        const int64_t tile_end = first + items < a.bounds.n ? first + items : a.bounds.n;
+        const K *const values = (const K *)a.bounds.values;
+        K raw[R];
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            const int64_t i = first + r * threads + thread;
+            raw[r] = i < tile_end ? values[i] : 0;
+        }
+        const K raw_least = values[first], raw_most = values[tile_end - 1];
+        int64_t from = 0;
+        K passed = 0;
+        if (window > 0) {
+            from = shared.next;
+            passed = shared.passed;
+            stage(from, window);
+        }
+        const bound least(a, raw_least, true), most(a, raw_most, true);
+        K last[R];
+        bool none[R], between = true;
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            const bound value(a, raw[r], first + r * threads + thread < tile_end);
+            last[r] = value.last;
+            none[r] = value.none;
+            between &= none[r] || ((least.none || last[r] >= least.last) && !most.none &&
+                                   last[r] <= most.last);
+        }
+        between = __syncthreads_and(between) && !most.none; /* also: the window is staged */
+
+        /* ---- Between which elements ---- */
+        int64_t low[R], high[R], to = from + window;
+        bool is_staged = between && window > 0 && !least.none && least.last >= passed &&
+                         (to == a.bounds.length || shared.staged[window - 1] > most.last);
+        if (between && !is_staged) is_staged = stage_between(least, most, from, to);
+        if (is_staged) {
+            int before[R] = {};
+            search_staged(before, last, (int)(to - from));
+#pragma unroll
+            for (int r = 0; r < R; ++r) low[r] = high[r] = none[r] ? 0 : from + before[r];
+        } else if (between) {
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                low[r] = none[r] ? 0 : from;
+                high[r] = none[r] ? 0 : to;
+            }
+        } else {
+            search_samples(low, high, last, none);
+        }
+
+        /* ---- The next window: where a whole tile's last value ends, and a quarter more than this tile took */
+        window = 0;
+        if (is_staged && !is_last) {
+            if (thread == threads - 1) {
+                shared.next = low[R - 1];
+                shared.passed = most.last;
+            }
+            __syncthreads(); /* also: what is staged has been read */
+            const int64_t next = shared.next, there = a.bounds.length - next;
+            const int64_t wanted = next - from + (next - from) / 4 + 64;
+            const int64_t room = there < staged_items ? there : staged_items;
+            window = (int)(wanted < room ? wanted : room);
+        }
+
+        search_memory(low, high, last);
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             const int64_t i = first + r * threads + thread;
@@ -245,6 +272,22 @@ __global__ void __launch_bounds__(bounds_threads, bounds_blocks)
                 ((int64_t *)a.bounds.out)[i] = low[r];
         }
     }
+};
+
+template <class K>
+__global__ void __launch_bounds__(bounds_threads, bounds_blocks)
+    search_bounds(const __grid_constant__ bounds_arguments a) {
+    __shared__ bounds_shared<K> shared;
+    const bounds_search<K> block = {a, shared};
+    block.load_samples();
+    __syncthreads();
+    const int64_t items = (int64_t)blockDim.x * bounds_values;
+    const int64_t tiles = (a.bounds.n + items - 1) / items;
+    const int end_tile = (int)((blockIdx.x + 1) * tiles / gridDim.x);
+    int window = 0;
+#pragma unroll 1
+    for (int tile = (int)(blockIdx.x * tiles / gridDim.x); tile < end_tile; ++tile)
+        block.search(tile, tile + 1 == end_tile, window);
 }
 
 } /* namespace vscan */

@@ -18,7 +18,7 @@ static cudaError_t launch_together(vscan__launch *launch, const vscan__matrix *m
     return launch_columns<Pair>(launch, matrix, transform);
 }
 
-/* Matrices number first, first + 1, ...; so many. */
+/* Some of all matrices: from number `first` on. */
 static vscan__matrix some_of(const vscan__matrix &all, int64_t first, int64_t matrices, int size) {
     vscan__matrix some = all;
     const int64_t at = first * all.apart * size, line = first * all.each * size;

@@ -108,7 +108,7 @@ static int64_t busy_lanes(int64_t lines, int64_t some, int threads, int slices) 
 }
 
 /*
- * Columns of a block of so many threads: 32 or more, so that whole cache lines are read and
+ * How many columns a block has, of `threads` threads: 32 or more, so that whole cache lines are read and
  * written; or all columns, if these are at most `most` and fewer lanes are idle.
  *   slices   of a column, a power of 2
  */

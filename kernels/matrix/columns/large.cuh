@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(large_columns_threads<Pair>, 1)
     if (thread < 32 * column_tile_prefix_warps)
         return large_columns<Pair>{a, shared, thread}.look_back_tiles();
     thread -= 32 * column_tile_prefix_warps;
-    if (thread < 32) return large_columns<Pair>{a, shared, thread}.load_chunks();
-    large_columns<Pair>{a, shared, thread - 32}.store_chunks();
+    if (thread < 32) return large_column_copies<Pair>{{a, shared, thread}}.load_chunks();
+    large_column_copies<Pair>{{a, shared, thread - 32}}.store_chunks();
 #endif
 }
 

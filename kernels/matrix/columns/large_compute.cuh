@@ -82,7 +82,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
 /* ---- Prefix warps ---------------------------------------------------------------------------- */
 
 /* Reads the aggregates of chunks first, first + step, ..., `count` of them, from column
-   `from` on, to value[k][width], as soon as all are published. By so many threads together. */
+   `from` on, to value[k][width], as soon as all are published. By Threads threads together. */
 template <class Pair>
 template <int Threads>
 __device__ __forceinline__ void large_columns<Pair>::read_aggregates(U *value, int count, int me,

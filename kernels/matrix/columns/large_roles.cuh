@@ -137,6 +137,31 @@ struct large_columns {
         return (uint32_t)chunk * (uint32_t)a.matrix.lines + (uint32_t)column;
     }
 
+    /* ---- Roles of warps: matrix/columns/large_compute.cuh --------------------------------------- */
+
+    __device__ __forceinline__ void publish_groups(int64_t chunk, pipeline_position t,
+                                                   U *sums) const;
+    __device__ void reduce_chunks() const;
+    template <int Threads>
+    __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
+                                                    int64_t first, int step, int from) const;
+    __device__ void look_back_groups() const;
+    __device__ void look_back_blocks() const;
+    __device__ void look_back_tiles() const;
+    __device__ __forceinline__ void write_half(T *&at, int step, U (&x)[half], int h, int last,
+                                               int column, U &earlier) const;
+    __device__ void scan_chunks() const;
+};
+
+/* The warps that load and store. */
+template <class Pair>
+struct large_column_copies : large_columns<Pair> {
+    using columns = large_columns<Pair>;
+    using columns::a, columns::chunk_of, columns::columns_from, columns::first_of,
+        columns::log_rows, columns::shared, columns::span, columns::stage, columns::thread,
+        columns::width;
+    using typename columns::T;
+
     /* ---- Copies: a lane has a slice ---------------------------------------------------------- */
 
     /* Calls copy(in the stage, element of the matrix, bytes) for a lane's slice of a chunk, if
@@ -318,21 +343,6 @@ struct large_columns {
             shared.emptied.arrive(t);
         }
     }
-
-    /* ---- Roles of the other warps: matrix/columns/large_compute.cuh -------------------------- */
-
-    __device__ __forceinline__ void publish_groups(int64_t chunk, pipeline_position t,
-                                                   U *sums) const;
-    __device__ void reduce_chunks() const;
-    template <int Threads>
-    __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
-                                                    int64_t first, int step, int from) const;
-    __device__ void look_back_groups() const;
-    __device__ void look_back_blocks() const;
-    __device__ void look_back_tiles() const;
-    __device__ __forceinline__ void write_half(T *&at, int step, U (&x)[half], int h, int last,
-                                               int column, U &earlier) const;
-    __device__ void scan_chunks() const;
 };
 
 #endif

@@ -69,24 +69,8 @@ struct column_look_back {
 
     __device__ __forceinline__ void read(int from, int to) const {
         if (!there) return;
-        constexpr int some = 8 / (int)sizeof(U); /* reads in flight */
-#pragma unroll 1
-        for (int k = from + slice; k < to; k += some * slices) {
-            U value[some];
-            uint32_t index[some];
-            bool ready[some];
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
-                const int each = k + j * slices < to ? k + j * slices : k;
-                index[j] = index_of(number_of(each));
-                ready[j] = try_read<U>(a.lookback, epoch, index[j], &value[j]);
-            }
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
-                if (!ready[j]) value[j] = wait_for<U>(a.lookback, epoch, index[j]);
-                if (k + j * slices < to) values()[(k + j * slices) * lines + line] = value[j];
-            }
-        }
+        read_of_line<8 / (int)sizeof(U)>(a.lookback, epoch, values() + line, lines, slice, slices,
+                                         from, to, [&](int k) { return index_of(number_of(k)); });
     }
 
     /* Calls f(first, log_count) for each bit of m from `from` to `to` that is set: the first

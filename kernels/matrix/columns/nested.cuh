@@ -88,7 +88,31 @@ struct nested_place {
     }
 };
 
-/* The sum of `sum` and count values, `step` apart, from left to right. Batch: so many are loaded at
+/* Reads aggregates number from .. to - 1 of a line, that with number k to values[k * lines]. By the slices of the line
+   together; Reads: in flight. index_of(k): where it is. */
+template <int Reads, class U, class Index>
+static __device__ __forceinline__ void read_of_line(const lookback_memory &memory, epoch_t epoch,
+                                                    U *values, int lines, int slice, int slices,
+                                                    int from, int to, const Index &index_of) {
+#pragma unroll 1
+    for (int k = from + slice; k < to; k += Reads * slices) {
+        U value[Reads];
+        uint32_t index[Reads];
+        bool ready[Reads];
+#pragma unroll
+        for (int j = 0; j < Reads; ++j) {
+            index[j] = index_of(k + j * slices < to ? k + j * slices : k);
+            ready[j] = try_read<U>(memory, epoch, index[j], &value[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < Reads; ++j) {
+            if (!ready[j]) value[j] = wait_for<U>(memory, epoch, index[j]);
+            if (k + j * slices < to) values[(k + j * slices) * lines] = value[j];
+        }
+    }
+}
+
+/* The sum of `sum` and count values, `step` apart, from left to right. Batch: how many are loaded at
    a time. */
 template <class Pair, int Batch>
 static __device__ __forceinline__ typename Pair::U

@@ -19,7 +19,8 @@
 
 namespace vscan {
 
-/* Dynamic shared memory beside the values, of a line: with so many blocks of level 1 in a chunk. */
+/* Sums of a line in dynamic shared memory, beside the values that are read: R2 of each block of level 1 in the chunk;
+   R3, R4, the sum of the tile. */
 static int nested_sums_of_line(int64_t chunk_items) {
     const int64_t blocks = chunk_items / VSCAN__LEVEL_1;
     return (int)(blocks > 1 ? blocks : 1) + 3;
@@ -87,24 +88,8 @@ struct nested_look_back {
 
     __device__ __forceinline__ void read(int from, int to) const {
         if (!c.there) return;
-        constexpr int some = 8 / (int)sizeof(U); /* reads in flight */
-#pragma unroll 1
-        for (int k = from + slice; k < to; k += some * c.slices) {
-            U value[some];
-            uint32_t index[some];
-            bool ready[some];
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
-                const int each = k + j * c.slices < to ? k + j * c.slices : k;
-                index[j] = index_of(number_of(each));
-                ready[j] = try_read<U>(a.lookback, epoch, index[j], &value[j]);
-            }
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
-                if (!ready[j]) value[j] = wait_for<U>(a.lookback, epoch, index[j]);
-                if (k + j * c.slices < to) values()[(k + j * c.slices) * lines] = value[j];
-            }
-        }
+        read_of_line<8 / (int)sizeof(U)>(a.lookback, epoch, values(), lines, slice, c.slices, from,
+                                         to, [&](int k) { return index_of(number_of(k)); });
     }
 
     /* ---- Folds ------------------------------------------------------------------------------- */

@@ -37,7 +37,8 @@ struct column_sums_shape {
     int64_t status_words;  /* of a line, if chunks > 1; or 0 */
 };
 
-/* X1 from R1 and sums of groups, `step` apart; each in so many parts, some of which exist. */
+/* X1 from R1 and the sums of groups. A group's sum is in Parts parts, `step` apart; the first `parts` of all
+   parts exist. */
 template <class Pair, int Parts>
 static __device__ __forceinline__ typename Pair::U
 fold_groups(typename Pair::U r1, const typename Pair::U *part, int parts, int step) {

@@ -85,20 +85,9 @@ __global__ void __launch_bounds__(small_columns_threads, small_column_sums_resid
         }
         if (folds) blocks[chunk * lines + line] = x1;
         jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
-#pragma unroll 1
-        for (int k = there ? slice : chunk; k < chunk; k += reads * slices) {
-            U x[reads];
-            bool ready[reads];
-#pragma unroll
-            for (int j = 0; j < reads; ++j)
-                ready[j] = k + j * slices >= chunk ||
-                           try_read<U>(a.lookback, epoch, index_of(k + j * slices), &x[j]);
-#pragma unroll
-            for (int j = 0; j < reads; ++j) {
-                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, index_of(k + j * slices));
-                if (k + j * slices < chunk) blocks[(k + j * slices) * lines + line] = x[j];
-            }
-        }
+        if (there)
+            read_of_line<reads>(a.lookback, epoch, blocks + line, lines, slice, slices, 0, chunk,
+                                index_of);
         __syncthreads();
         /* more slices than tiles */
         const int block = slice * nested<T>::blocks, rest = chunks - block;

@@ -25,7 +25,7 @@ namespace vscan {
 
 static_assert(unaligned_chunk_warps * 4 == 32, "a tile is 64 KiB, a warp has 2 KiB");
 
-/* Blocks of a multiprocessor. GPUs without TMA have no room for two blocks of so many threads,
+/* Blocks of a multiprocessor. GPUs without TMA have no room for two blocks of that many threads,
    and the kernel is empty there. */
 #ifdef VSCAN__TMA
 static constexpr int unaligned_resident = 2;
@@ -86,6 +86,26 @@ struct unaligned_items {
         static_assert(pad == (sizeof(T) == 8 ? 16 : 32), "a power of 2");
     }
     __device__ __forceinline__ bool has(int j) const { return 32 * j < mine && (j > 0 || r >= 0); }
+
+    /* from: the first of the elements; shared: the warp's */
+    __device__ __forceinline__ void load(const T *from, T *shared) {
+        T raw[loads];
+        from += r;
+#pragma unroll
+        for (int j = 0; j < loads; ++j) raw[j] = load_where(has(j), from + 32 * j);
+        T *const to = shared + index;
+        mine = opaque(mine);
+#pragma unroll
+        for (int j = 0; j < loads; ++j)
+            if (has(j)) to[step * j] = raw[j];
+    }
+    __device__ __forceinline__ void store(T *to, const T *shared) const {
+        to += r;
+        const T *const from = shared + index;
+#pragma unroll
+        for (int j = 0; j < loads; ++j)
+            if (has(j)) to[32 * j] = from[step * j];
+    }
 };
 
 template <class Pair>
@@ -128,18 +148,9 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         const int items = left < 0 ? 0 : left < warp_items ? left : warp_items;
         const int64_t at =
             line * matrix.line_step + (backward ? (int)matrix.length - begin - items : begin);
-        T raw[items_of::loads];
         {
-            const T *from = (const T *)matrix.in + at;
-            items_of in(from, items, backward, lane);
-            from += in.r;
-#pragma unroll
-            for (int j = 0; j < items_of::loads; ++j) raw[j] = load_where(in.has(j), from + 32 * j);
-            T *const shared_items = shared + in.index;
-            in.mine = opaque(in.mine);
-#pragma unroll
-            for (int j = 0; j < items_of::loads; ++j)
-                if (in.has(j)) shared_items[items_of::step * j] = raw[j];
+            const T *const from = (const T *)matrix.in + at;
+            items_of(from, items, backward, lane).load(from, shared);
         }
         __syncwarp();
         U x[R];
@@ -207,13 +218,8 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
 #pragma unroll
         for (int j = 0; j < R; ++j) slice[j] = results[j];
         __syncwarp();
-        T *to = (T *)matrix.out + at;
-        const items_of out(to, items, backward, lane);
-        to += out.r;
-        const T *const shared_items = shared + out.index;
-#pragma unroll
-        for (int j = 0; j < items_of::loads; ++j)
-            if (out.has(j)) to[32 * j] = shared_items[items_of::step * j];
+        T *const to = (T *)matrix.out + at;
+        items_of(to, items, backward, lane).store(to, shared);
         __syncwarp();
     }
 #endif
