@@ -74,7 +74,7 @@ struct map_tile {
 
 /* ---- Chunks in memory ------------------------------------------------------------------------ */
 
-/* The type of one access of so many bytes. */
+/* The type of one access of Bytes bytes. */
 template <int Bytes>
 struct access;
 template <>
@@ -106,6 +106,31 @@ static __device__ __forceinline__ void store_wide(T *to, const T (&x)[V]) {
     typename access<V *(int)sizeof(T)>::type chunk;
     memcpy(&chunk, x, sizeof chunk);
     *(decltype(chunk) *)to = chunk;
+}
+
+/* R chunks, `step` elements apart from `from` on. wide: they are aligned to their size. */
+template <class T, int R, int V>
+static __device__ __forceinline__ void load_chunks(T (&x)[R][V], const T *from, int step,
+                                                   bool wide) {
+    if (wide) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) x[r][j] = from[r * step + j];
+    }
+}
+
+/* The same, one by one, where there(r, j) says that element j of chunk r exists; `none` elsewhere. */
+template <class T, int R, int V, class There>
+static __device__ __forceinline__ void load_chunks_where(T (&x)[R][V], const T *from, int step,
+                                                         T none, const There &there) {
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) x[r][j] = there(r, j) ? from[r * step + j] : none;
 }
 
 /* use(r, j) for all elements of a thread: element j of chunk r. */

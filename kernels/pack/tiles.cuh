@@ -27,6 +27,7 @@
 #define VSCAN_PACK_TILES_CUH
 
 #include "protocol/chained_tiles.cuh"
+#include "elements/flags.cuh"
 #include "elements/relations.cuh"
 #include "machine/tma.cuh"
 #include "pack/pack.cuh"
@@ -81,13 +82,12 @@ static __device__ __forceinline__ int64_t chunk_at(int64_t tile, int r) {
 /* This lane's chunks of a vector, with 0 from element n on. whole: the tile is; wide: chunks are
    aligned. */
 template <class Form, class U>
-static __device__ __forceinline__ void load_chunks(U (&x)[pack_chunks][Form::V], const void *vector,
-                                                   int64_t n, int64_t tile, bool whole, bool wide) {
+static __device__ __forceinline__ void load_pack(U (&x)[pack_chunks][Form::V], const void *vector,
+                                                 int64_t n, int64_t tile, bool whole, bool wide) {
     constexpr int V = Form::V;
-    const U *const from = (const U *)vector;
+    const U *const from = (const U *)vector + chunk_at<Form>(tile, 0);
     if (whole && wide) {
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r) load_wide<U, V>(x[r], from + chunk_at<Form>(tile, r));
+        load_chunks(x, from, 32 * V, true);
     } else if (sizeof(U) == 1 && V == 4 && (tile + 1) * pack_items<Form> + V <= n) {
         /* bytes that miss the alignment of words: each chunk from the two words that it lies in; before
            the vector this reaches only to the beginning of a word */
@@ -106,13 +106,8 @@ static __device__ __forceinline__ void load_chunks(U (&x)[pack_chunks][Form::V],
             memcpy(x[r], &four, sizeof(U) * V);
         }
     } else {
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const int64_t i = chunk_at<Form>(tile, r) + j;
-                x[r][j] = i < n ? from[i] : (U)0;
-            }
+        load_chunks_where(x, from, 32 * V, (U)0,
+                          [&](int r, int j) { return chunk_at<Form>(tile, r) + j < n; });
     }
 }
 
@@ -121,7 +116,7 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_chun
                                                  const pack_arguments &a, int64_t tile,
                                                  bool whole) {
     using T = typename Form::T;
-    load_chunks<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
+    load_pack<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
 }
 
 /* By one thread: prefetches what the aggregate of a whole tile depends on, flags or, without them,
@@ -133,7 +128,7 @@ static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, in
 #ifdef VSCAN__TMA
     constexpr int size = sizeof(typename Form::T), items = pack_items<Form> / pack_prefetches;
     const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
-    if ((tile + 1) * pack_items < Form >> a.pack.n || (uintptr_t)vector % 16 != 0) return;
+    if (pack_items<Form> * (tile + 1) > a.pack.n || (uintptr_t)vector % 16 != 0) return;
     const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * size;
 #pragma unroll 1
     for (int64_t at = tile * pack_items<Form>; at < (tile + 1) * pack_items<Form>; at += items) {
@@ -151,7 +146,7 @@ static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a,
                                                         bool whole) {
     constexpr int V = Form::V;
     Flag x[pack_chunks][V];
-    load_chunks<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
+    load_pack<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
     uint32_t mask = 0;
 #pragma unroll
     for (int r = 0; r < pack_chunks; ++r) {

@@ -76,18 +76,11 @@ struct lengths_kernel : chained_kernel {
     __device__ __forceinline__ void count(int next) {
         const int64_t first = (int64_t)next * items + (warp * chunks * 32 + lane) * V;
         In raw[chunks][V];
-        if (a.wide_in && ((int64_t)next + 1) * items <= n) {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r) load_wide<In, V>(raw[r], in + first + r * 32 * V);
-        } else {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t i = first + r * 32 * V + j;
-                    raw[r][j] = i < n ? in[i] : 0;
-                }
-        }
+        if (a.wide_in && ((int64_t)next + 1) * items <= n)
+            load_chunks(raw, in + first, 32 * V, true);
+        else
+            load_chunks_where(raw, in + first, 32 * V, (In)0,
+                              [&](int r, int j) { return first + (r * 32 * V + j) < n; });
         U carry = 0;
         sum_type sum = 0;
         bool negative = false;

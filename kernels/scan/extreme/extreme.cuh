@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Running maximum and minimum with positions, in one pass, and their total where it is wanted, too. A total
- * alone: extreme_total.cuh.
+ * alone: scan/extreme/total.cuh.
  *
  * Elements become keys, signed integers of their size, of which the greatest is the maximum, or the
  * minimum (transform). Positions count in scan order, as in elements/vectors.cuh. Of equal elements the first one
@@ -104,6 +104,27 @@ struct extreme_pair {
     }
 };
 
+/* Stores x at positions i .. i + V - 1 of a vector of n elements T, as far as there are any. wide: all are, aligned. */
+template <class T, class X, int V>
+static __device__ __forceinline__ void store_positions(void *vector, int64_t n, bool backward,
+                                                       int64_t i, const X (&x)[V], bool wide) {
+    T *const to = (T *)vector;
+    if (!wide) {
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (i + j < n) to[backward ? n - 1 - i - j : i + j] = (T)x[j];
+        return;
+    }
+    constexpr int each = V * (int)sizeof(T) > 16 ? 16 / (int)sizeof(T) : V;
+#pragma unroll
+    for (int k = 0; k < V; k += each) {
+        T y[each];
+#pragma unroll
+        for (int j = 0; j < each; ++j) y[j] = (T)(backward ? x[V - 1 - k - j] : x[k + j]);
+        store_wide<T, each>(to + (backward ? n - V - i : i) + k, y);
+    }
+}
+
 template <class I, bool Real>
 struct extreme_kernel : chained_kernel {
     using order = extreme_order<I, Real>;
@@ -171,23 +192,17 @@ struct extreme_kernel : chained_kernel {
     }
 
     __device__ __forceinline__ void count(int tile) {
-        const I *const in = (const I *)w.in;
         const int64_t first = (int64_t)tile * items;
         const bool whole = is_whole(tile);
+        const I *const from = (const I *)w.in + chunk_in_memory(first + place_of(0));
+        const int step = (w.backward ? -32 : 32) * V;
         I x[chunks][V];
-        if (whole && a.wide_in) {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r)
-                load_wide<I, V>(x[r], in + chunk_in_memory(first + place_of(r)));
-        } else {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t i = first + place_of(r) + (w.backward ? V - 1 - j : j);
-                    x[r][j] = i < n ? in[in_memory(i)] : 0;
-                }
-        }
+        if (whole && a.wide_in)
+            load_chunks(x, from, step, true);
+        else
+            load_chunks_where(x, from, step, (I)0, [&](int r, int j) {
+                return first + place_of(r) + (w.backward ? V - 1 - j : j) < n;
+            });
         in_tile best = {order::lowest, place_of(0)};
 #pragma unroll
         for (int r = 0; r < chunks; ++r)
@@ -285,32 +300,13 @@ struct extreme_kernel : chained_kernel {
                 positions[j] = in_memory(running.at < 0 ? earlier.at : first + running.at);
             }
             const int64_t i = first + place_of(r);
-            if (w.out != nullptr) store<I, I>(w.out, i, y, whole && a.wide_out);
+            if (w.out != nullptr)
+                store_positions<I>(w.out, n, w.backward, i, y, whole && a.wide_out);
+            const bool wide = whole && a.wide_positions;
             if (w.position_type == VSCAN_INT)
-                store<int32_t>(w.positions, i, positions, whole && a.wide_positions);
+                store_positions<int32_t>(w.positions, n, w.backward, i, positions, wide);
             else
-                store<int64_t>(w.positions, i, positions, whole && a.wide_positions);
-        }
-    }
-
-    /* Positions i .. i + V - 1 of a vector of T, as far as there are any. */
-    template <class T, class X>
-    __device__ __forceinline__ void store(void *vector, int64_t i, const X (&x)[V],
-                                          bool wide) const {
-        T *const to = (T *)vector;
-        if (!wide) {
-#pragma unroll
-            for (int j = 0; j < V; ++j)
-                if (i + j < n) to[in_memory(i + j)] = (T)x[j];
-            return;
-        }
-        constexpr int each = V * (int)sizeof(T) > 16 ? 16 / (int)sizeof(T) : V;
-#pragma unroll
-        for (int k = 0; k < V; k += each) {
-            T y[each];
-#pragma unroll
-            for (int j = 0; j < each; ++j) y[j] = (T)(w.backward ? x[V - 1 - k - j] : x[k + j]);
-            store_wide<T, each>(to + chunk_in_memory(i) + k, y);
+                store_positions<int64_t>(w.positions, n, w.backward, i, positions, wide);
         }
     }
 };

@@ -79,20 +79,14 @@ struct extreme_total_kernel : chained_kernel {
     __device__ __forceinline__ void load(I (&x)[chunks][V], int64_t region) const {
         const int64_t from = memory_of(region);
         const I *const in = (const I *)w.in + from;
-        if (from >= 0 && from + region_items <= w.n) {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r) load_wide<I, V>(x[r], in + place_of(r));
-            return;
-        }
+        if (from >= 0 && from + region_items <= w.n)
+            return load_chunks(x, in + place_of(0), 32 * V, true);
         /* Loses to all elements, or ties. A region without elements is behind all that have some. */
         const I nothing = order::element(order::worst, transform);
-#pragma unroll
-        for (int r = 0; r < chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const int64_t i = from + (place_of(r) + j);
-                x[r][j] = i >= 0 && i < w.n ? in[place_of(r) + j] : nothing;
-            }
+        load_chunks_where(x, in + place_of(0), 32 * V, nothing, [&](int r, int j) {
+            const int64_t i = from + (place_of(r) + j);
+            return i >= 0 && i < w.n;
+        });
     }
 
     __device__ __forceinline__ void take(in_partition &best, const I (&x)[chunks][V],

@@ -113,36 +113,22 @@ struct widening_kernel : chained_kernel {
     }
 
     __device__ __forceinline__ void count(int tile) {
-        const int32_t *const in = (const int32_t *)scan.in;
-        const int64_t first = (int64_t)tile * items;
-        if (is_whole(tile)) {
-            const int32_t *const from = in + chunk_in_memory(first + place_of(0));
-            const int step = (scan.backward ? -32 : 32) * V;
-            if (a.wide_in) {
+        const int64_t first = (int64_t)tile * items + place_of(0);
+        const int32_t *const from = (const int32_t *)scan.in + chunk_in_memory(first);
+        const int step = (scan.backward ? -32 : 32) * V;
+        if (is_whole(tile))
+            load_chunks(next, from, step, a.wide_in);
+        else
+            load_chunks_where(next, from, step, 0, [&](int r, int j) {
+                return is_there(first + r * 32 * V + (scan.backward ? V - 1 - j : j));
+            });
+        if (scan.backward) {
 #pragma unroll
-                for (int r = 0; r < chunks; ++r) load_wide<int32_t, V>(next[r], from + r * step);
-            } else {
-#pragma unroll
-                for (int r = 0; r < chunks; ++r)
-#pragma unroll
-                    for (int j = 0; j < V; ++j) next[r][j] = from[r * step + j];
+            for (int r = 0; r < chunks; ++r) {
+                const int32_t x = next[r][0];
+                next[r][0] = next[r][1];
+                next[r][1] = x;
             }
-            if (scan.backward) {
-#pragma unroll
-                for (int r = 0; r < chunks; ++r) {
-                    const int32_t x = next[r][0];
-                    next[r][0] = next[r][1];
-                    next[r][1] = x;
-                }
-            }
-        } else {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t i = first + place_of(r) + j;
-                    next[r][j] = is_there(i) ? in[in_memory(i)] : 0;
-                }
         }
         if (tile == 0) initial = widening_initial(scan);
         sum_type of_lane = 0;
