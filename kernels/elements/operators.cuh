@@ -16,7 +16,7 @@
  * types of values (int32, int64, float, double), and only float and double plus depend on the
  * order.
  *
- * A minimum is a maximum of elements that are turned round, `and` is `or` of complements, and logical
+ * A minimum is a maximum of elements whose order is reversed, `and` is `or` of complements, and logical
  * operators are bitwise ones of 0 and 1. So the kernels are compiled for plus, max and or alone, and in
  * and out take a transform, which a launch passes with its arguments. `form` says which kernel's pair a pair of
  * core/pairs.h is, and by which transform: 9 kernels for 20 pairs.

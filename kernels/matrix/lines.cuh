@@ -38,7 +38,8 @@ static __host__ __device__ __forceinline__ int64_t rows_span(const vscan__matrix
     return ((matrix.lines - 1) * matrix.line_step + matrix.length) * size;
 }
 
-/* The same for kernels that begin with begin_rows, in so many blocks. Launches overlap up to so many bytes. */
+/* The same for kernels that begin with begin_rows. blocks: of the launch. Launches overlap if the matrix has at
+   most overlap_to bytes. */
 template <class Shape>
 static matrix_arguments<Shape>
 rows_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape,
@@ -70,7 +71,7 @@ static __device__ __forceinline__ void begin_rows(const Arguments &a) {
 /* ---- Lines --------------------------------------------------------------------------------------- */
 
 /* The number of a column's first element in memory. Columns of several matrices are numbered
-   through. A launch has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */
+   consecutively. A launch has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */
 static __device__ __forceinline__ int64_t column_at(const vscan__matrix &matrix, int64_t column) {
     if (matrix.each == matrix.lines) return column;
     const uint32_t of = (uint32_t)column / (uint32_t)matrix.each;

@@ -12,9 +12,9 @@ namespace vscan {
 static constexpr int matrix_slice_bytes = 128; /* of a column, in a thread's registers */
 
 /*
- * Threads of a block. Matrices from so many bytes on, with few columns or whole columns in a block,
- * want large blocks: long chunks, hence few aggregates to wait for. Rows that begin anywhere in a
- * cache line want small ones.
+ * Threads of a block. Matrices of columns_max_threads_from bytes or more, with few columns or with whole
+ * columns in a block, are faster with large blocks: their chunks are long, so there are few aggregates to
+ * wait for. Where rows begin anywhere in a cache line, small blocks are faster.
  */
 static constexpr int columns_max_threads = 512, columns_resident = 2; /* blocks a multiprocessor */
 static constexpr int64_t columns_max_threads_from = (int64_t)1 << 27;
@@ -94,7 +94,8 @@ static constexpr int column_tiles_read = 8; /* at a time */
 
 static constexpr int slice_quads = 4, warp_bytes = 32 * 16 * slice_quads; /* of a lane, a warp */
 
-/* With fewer rows than this, a block may do half a tile of a row, by so many warps. */
+/* With fewer rows than split_rows_below, a block may have half a tile of a row; it then has
+   split_row_warps warps. */
 static constexpr int64_t split_rows_below = 256;
 static constexpr int split_row_warps = 16;
 
@@ -103,11 +104,11 @@ static constexpr int rows_scan_steps = 4, rows_reduce_steps = 8;
 
 /* ---- Narrow rows (matrix/rows/narrow.cuh) ---------------------------------------------------- */
 
-/* Bytes of a row, at most. Sums of 4-byte types, with so many rows a multiprocessor: as many
-   elements as 32 rows may have in the 48 KiB of a block. */
+/* Bytes of a row, at most. Sums of 4-byte types, with narrow_many_rows rows or more a multiprocessor:
+   elements of a row, at most, so that 32 rows fit into the 48 KiB of a block. */
 static constexpr int narrow_bytes = 1024, narrow_sums_items = 383;
 static constexpr int64_t narrow_many_rows = 256;
-/* Longer rows than this only with so many rows a multiprocessor. */
+/* Rows of more than narrow_always_items elements only with narrow_rows rows or more a multiprocessor. */
 static constexpr int64_t narrow_always_items = 64, narrow_rows = 64;
 
 /* ---- Scans of unaligned rows (matrix/rows/unaligned.cuh) ------------------------------------- */

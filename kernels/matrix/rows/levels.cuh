@@ -13,8 +13,8 @@
 
 namespace vscan {
 
-/* Passes so many tiles of a row, whose aggregates are every Step-th one behind number `first`. By a warp;
-   the same in all lanes. */
+/* Passes the first `tiles` tiles of a row. Their aggregates are every Step-th one, the first at number first + Step - 1.
+   By a warp; all lanes get the same. */
 template <class Pair, int Step = 1>
 static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
                                                       const lookback_memory &memory, int64_t first,
@@ -176,8 +176,8 @@ struct row_levels {
         network_over_lanes<Pair, false, group_lanes>(x, 0, 0, k, first_lane);
     }
 
-    /* R1 where a row has so many lanes of a warp at most; this is lane k of row number `row` of the
-       warp, from first_lane on. sums: shared memory of the warp. */
+    /* R1 where a row has at most the lanes of one warp: `lanes` of them, from first_lane on. This is lane k of
+       row number `row` of the warp. sums: shared memory of the warp. */
     __device__ __forceinline__ void add_lanes(const U (&x)[R], int k, int row, int first_lane,
                                               int lanes, U *sums) {
         constexpr int few = 4; /* groups */
@@ -200,14 +200,14 @@ struct row_levels {
         __syncwarp(); /* before the memory is used otherwise */
     }
 
-    /* Blocks of sums of a row with so many warps. */
+    /* How many sums of a row with row_warps warps are in shared memory. */
     static __device__ __forceinline__ int sums_of(int row_warps) {
         return (row_warps + block_warps - 1) / block_warps * stride;
     }
     /*
      * R1 and R2 where a row has several warps; this is warp row_warp, in chunk number `chunk` of
      * the row. sums: shared memory of the row, of this chunk and of the one before. of_warp: of the
-     * warp, not used otherwise. With a barrier of the block. along: the row goes on in the next
+     * warp, not used otherwise. With a barrier of the block. along: the row continues in the next
      * chunk. The first warp returns X2 at the end of the chunk, if so.
      */
     __device__ __forceinline__ U add_warps(const U (&x)[R], int lane, int row_warp, int row_warps,

@@ -99,7 +99,7 @@ static __device__ __forceinline__ void sum_small_rows(const matrix_arguments<row
                   (matrix.backward ? matrix.length - 1 - lane : lane);
     const int64_t step = sign * VSCAN__GROUP,
                   jump = matrix.line_step - (row_loads - 1) * step; /* to the next row */
-    int64_t steps[5]; /* to a load whose number has so many trailing zeros */
+    int64_t steps[5]; /* steps[z]: to a load whose number has z trailing zeros */
 #pragma unroll
     for (int zeros = 0; zeros < 5; ++zeros) steps[zeros] = zeros < shape.load_bits ? step : jump;
     T raw[loads];
@@ -303,7 +303,7 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
         s.whole_blocks = steps > 1 || parts == 1;
         s.row_warps = (int)((parts + steps - 1) / steps);
         s.rows = parts > sum_warps ? 1 : sum_warps / s.row_warps;
-        /* of few rows so many that each multiprocessor has some */
+        /* where rows are few, a block has fewer, so that each multiprocessor has some */
         while (s.rows > 1 && s.rows * s.row_warps > sum_least_warps &&
                matrix.lines < (int64_t)s.rows * launch->multiprocessors)
             s.rows = (s.rows + 1) / 2;

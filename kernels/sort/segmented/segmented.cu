@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(warp_threads, warp_blocks<K>)
     int64_t edge = Lanes ? edge_of(sort, warp * a.chunk + step, a.chunk) : 0;
 #pragma unroll 1
     for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
-        int sorted = 0; /* segments of up to so many keys are sorted */
+        int sorted = 0; /* segments of up to this many keys are sorted */
         if (Lanes) {
             const int64_t begin = __shfl_sync(warp_mask, edge, 0);
             const int64_t end = __shfl_sync(warp_mask, edge, 1);
