@@ -88,16 +88,6 @@ static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair
     }
 }
 
-/* The balanced tree over N rows of 32 values: over the lanes, then over the rows. All lanes get
-   it. */
-template <class Pair, int N>
-static __device__ __forceinline__ typename Pair::U sum_rows(typename Pair::U (&x)[N], int lane) {
-    typename Pair::U sum = rows_over_lanes<Pair, N, 32>(x, lane);
-#pragma unroll
-    for (int d = 1; d < N; d *= 2) sum = across<Pair>(sum, d);
-    return sum;
-}
-
 } /* namespace vscan */
 
 #endif

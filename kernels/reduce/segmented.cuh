@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     using U = typename Pair::U;
     segments_shared<Pair> &shared =
         *(segments_shared<Pair> *)(dynamic_shared() + 2 * (blockDim.x / 32) * segments_share);
-    block_of b = {a, shared, initial_of<Pair>(a)};
+    block_of b(a, shared);
     first_head<U> first; /* in any order */
     if (threadIdx.x == 0) shared.before = before_tile<Pair>::from(Pair::identity);
     for (;;) {

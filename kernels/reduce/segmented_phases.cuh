@@ -12,8 +12,9 @@
 
 namespace vscan {
 
+/* A block's state between phases. */
 template <class Pair>
-struct segmented_reduction {
+struct segmented_state {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = segments_shape<Pair>;
@@ -43,6 +44,10 @@ struct segmented_reduction {
     U p = Pair::identity;              /* in any order, in the first warp: prefix of tile `seen` */
     int64_t seen = 0, before = 0;      /* heads before it */
 
+    __device__ __forceinline__ segmented_state(const segmented_reduce_arguments &a,
+                                               segments_shared<Pair> &shared)
+        : a(a), shared(shared), initial(initial_of<Pair>(a)) {}
+
     __device__ __forceinline__ T *share_of(int number, int w) const {
         return (T *)dynamic_shared() + (number * warps + w) * shape::share;
     }
@@ -62,6 +67,19 @@ struct segmented_reduction {
         }
         shared.next = t;
     }
+};
+
+/* Reduces the next partition. */
+template <class Pair>
+struct next_partition : segmented_state<Pair> {
+    using state = segmented_state<Pair>;
+    using state::a, state::buffer, state::coming, state::G, state::initial, state::kept,
+        state::lane, state::next, state::items, state::R, state::share_of, state::shared, state::V,
+        state::warp, state::warps, state::warps_with_heads;
+    using state::segmented_state;
+    using typename state::shape;
+    using typename state::T;
+    using typename state::U;
 
     /* ---- The next partition: elements and heads ---------------------------------------------- */
 
@@ -234,6 +252,21 @@ struct segmented_reduction {
         load_values(x, shared.sums[of]);
         return add_under<Pair, G>(mask, sum, x);
     }
+};
+
+/* Stages its first total, publishes its aggregate, and looks back for the partition before. */
+template <class Pair>
+struct partition_look_back : next_partition<Pair> {
+    using base = next_partition<Pair>;
+    using base::a, base::add_blocks, base::before, base::buffer, base::coming, base::epoch, base::G,
+        base::initial, base::items, base::kept, base::lane, base::next, base::p, base::partition,
+        base::parts, base::R, base::r2_of, base::seen, base::shared, base::share_of, base::staged,
+        base::warp, base::warps, base::warps_with_heads;
+    using base::next_partition;
+    using typename base::line_sums;
+    using typename base::shape;
+    using typename base::T;
+    using typename base::U;
 
     /* The total that a line's first head ends: staged, but for the partition's first head. */
     __device__ __forceinline__ void stage_first_total(const line_sums &s) const {
@@ -322,9 +355,7 @@ struct segmented_reduction {
        multiple. */
     static constexpr int step = shape::tile_step;
     /* Of those that are read at a time. */
-    __device__ __forceinline__ int64_t first_tile() const {
-        return seen & -(int64_t)step;
-    }
+    __device__ __forceinline__ int64_t first_tile() const { return seen & -(int64_t)step; }
 
     __device__ __forceinline__ void read_tile(int64_t own) const {
         const int64_t tile = first_tile() + threadIdx.x;
@@ -407,6 +438,17 @@ struct segmented_reduction {
             __syncwarp();
         }
     }
+};
+
+/* Writes totals. */
+template <class Pair>
+struct segmented_reduction : partition_look_back<Pair> {
+    using base = partition_look_back<Pair>;
+    using base::a, base::buffer, base::initial, base::items, base::lane, base::p, base::partition,
+        base::R, base::share_of, base::shared, base::staged, base::warp;
+    using base::partition_look_back;
+    using typename base::T;
+    using typename base::U;
 
     /* ---- Totals ------------------------------------------------------------------------------ */
 
