@@ -500,7 +500,8 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     sort, sort_by_offsets                         for a sort that needs more      vscan_sort_reserve
  *                                                   than any before
  *     split, split_segmented, split_positions,      for a call that needs more      the same call once,
- *     split_segmented_positions                     than any before                 before
+ *     split_segmented_positions, runs,              than any before                 before
+ *     reduce_by_key
  *     vscan_ctx_create, vscan_buffer_create,        always                          -
  *     vscan_carry_create
  *     vscan_buffer_wrap, vscan_buffer_view          a handle, on the host; that     -
@@ -1682,6 +1683,72 @@ VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end whic
  */
 VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                                const vscan_buffer *heads, vscan_buffer *out);
+
+/** Options of vscan_runs, which explains the members. */
+typedef struct vscan_runs_options {
+    int64_t size;               /**< sizeof(vscan_runs_options) */
+    const vscan_buffer *within; /**< flags at which a run begins whatever the keys are, or NULL */
+    vscan_buffer *count;        /**< a buffer of one long element, or NULL */
+} vscan_runs_options;
+
+/**
+ * Runs of equal keys: the key of each, and where it begins (run-length encoding; of a sorted vector, the unique
+ * keys). With the heads of vscan_keys_to_heads, for run k, whose first element is number i:
+ *
+ *     keys_out[k] = keys[i],   offsets[k] = i,   and behind the last run offsets[count] = n
+ *
+ *   keys       int, long, float or double. Equal means equal for vscan_sort, see vscan_keys_to_heads
+ *   keys_out   of keys' type, any length, or NULL
+ *   offsets    int or long, at least one element, one more than there are runs to hold all, or NULL. (Lengths:
+ *              vscan_offsets_to_lengths)
+ *   options    NULL: no flags, no count
+ *     within   int, byte or bit, of keys' length, as in vscan_keys_to_heads: runs of rows that are equal in several
+ *              columns
+ *     count    receives the number of runs
+ * keys_out, offsets and count overlap no other argument. Elements behind the last that is written stay as they are.
+ * If keys_out or offsets have too few elements, those that fit are written, and OUT_LENGTH is reported late.
+ * n = 0: only the count is written, 0, and offsets[0] = 0. Asynchronous; can be captured. Allocation: see
+ * vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
+ * OUT_LENGTH. Since 1.1.0.
+ */
+VSCAN_API vscan_status vscan_runs(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
+                                  vscan_buffer *offsets, const vscan_runs_options *options);
+
+/** Options of vscan_reduce_by_key, which explains the members. */
+typedef struct vscan_reduce_by_key_options {
+    int64_t size;                       /**< sizeof(vscan_reduce_by_key_options) */
+    vscan_value initial;                /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
+    const vscan_buffer *within;         /**< as in vscan_runs, or NULL */
+    vscan_buffer *count;                /**< a buffer of one long element, or NULL */
+} vscan_reduce_by_key_options;
+
+/**
+ * One total for each run of equal keys (group by, where keys are sorted): for run k, of elements i .. j,
+ *
+ *     keys_out[k] = keys[i],   totals[k] = z + in[i] + ... + in[j]
+ *
+ *   op         a vscan_op
+ *   keys       int, long, float or double, as in vscan_runs
+ *   in         int, long, float or double, of keys' length
+ *   keys_out   of keys' type, any length, or NULL
+ *   totals     of in's type, any length
+ *   options    NULL: no initial value, no flags, no count
+ *     initial, initial_buffer   as in vscan_scan; z begins every run
+ *     within, count             as in vscan_runs
+ * keys_out, totals and count overlap no other argument. Elements behind the last that is written stay as they are. If
+ * there are more runs than elements, those that fit are written, and OUT_LENGTH (keys_out) or TOTALS_LENGTH is
+ * reported late.
+ * A run is a vector of its own: its total has the bits of vscan_reduce of its elements alone.
+ * n = 0: only the count is written, 0. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY,
+ * DEVICE_MEMORY, CAPTURE; late: OUT_LENGTH, TOTALS_LENGTH. Since 1.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_by_key(vscan_ctx *ctx, vscan_op op, const vscan_buffer *keys,
+                                           const vscan_buffer *in, vscan_buffer *keys_out,
+                                           vscan_buffer *totals,
+                                           const vscan_reduce_by_key_options *options);
 
 /*
  * The following functions turn one description of segments into another. (vscan_convert turns flags of one

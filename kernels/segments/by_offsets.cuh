@@ -54,7 +54,7 @@ namespace vscan {
 struct by_offsets_arguments {
     vscan__scan scan;
     lookback_memory lookback;
-    int64_t partitions;
+    int64_t partitions;           /* at most, where the number of segments is read */
     int64_t tiles_at, level_3_at; /* the first numbers of tiles, and of blocks of level 3 */
     vscan__late *late;
     search_guess guess;
@@ -139,7 +139,9 @@ struct by_offsets_block {
     const by_offsets_arguments &a;
     by_offsets_shared<Pair> &shared;
     const segment_begins begin_of;
-    const U z;           /* the initial value, or the identity */
+    const U z; /* the initial value, or the identity */
+    const int64_t partitions;
+    const search_guess guess;
     offsets_partition p; /* this one */
     int origin, step;    /* loaded element i is at origin + step * i */
     bool ascend = true;  /* no wait has ended in vain */
@@ -157,7 +159,7 @@ struct by_offsets_block {
     __device__ __forceinline__ U empty() const { return a.scan.has_initial ? z : (U)Pair::visible; }
     __device__ __forceinline__ void put_total(int64_t segment, U total) const {
         if (a.scan.totals == nullptr) return;
-        if (a.scan.backward) segment = a.scan.totals_length - 1 - segment;
+        if (a.scan.backward) segment = begin_of.segments - 1 - segment;
         ((T *)a.scan.totals)[segment] = Pair::out(total, a.transform);
     }
 
@@ -168,13 +170,13 @@ struct by_offsets_block {
         const int lane = threadIdx.x % 32;
         const int64_t n = a.scan.n, segments = begin_of.segments;
         offsets_partition q = {number, 0, 0, 0, 0, 0, 0, epoch};
-        if (number < a.partitions) {
+        if (number < partitions) {
             const int64_t keys[2] = {number * shape::items, (number + 1) * shape::items};
             int64_t low[2] = {0, 0}, high[2] = {segments, segments};
-            const bool last = number == a.partitions - 1;
+            const bool last = number == partitions - 1;
             if (number == 0) high[0] = 0;
             if (last) low[1] = segments;
-            lower_bounds<2>(begin_of, segments, keys, a.guess, low, high);
+            lower_bounds<2>(begin_of, segments, keys, guess, low, high);
             q.from = low[0];
             q.to = low[1];
             q.begin = keys[0] - q.from;
@@ -576,19 +578,18 @@ struct by_offsets_block {
     /* ---- All --------------------------------------------------------------------------------- */
 
     __device__ __forceinline__ void run() {
-        const bool works = threadIdx.x<threads, by_ticket = a.partitions> gridDim.x;
+        const bool works = threadIdx.x<threads, by_ticket = partitions> gridDim.x;
         ticket t = {0, 0};
         /* the next partition: by the last warp */
         const auto find_next = [&](int k) {
-            int64_t number = k == 0 ? blockIdx.x : a.partitions;
+            int64_t number = k == 0 ? blockIdx.x : partitions;
             if (by_ticket || k == 0) {
                 if (threadIdx.x % 32 == 0) t = take_ticket(a.lookback);
                 t.epoch = __shfl_sync(warp_mask, t.epoch, 0);
                 t.index = __shfl_sync(warp_mask, t.index, 0);
                 if (by_ticket) number = t.index;
                 if (threadIdx.x % 32 == 0)
-                    end_launch_after(a.lookback, t,
-                                     by_ticket ? a.partitions + gridDim.x : gridDim.x);
+                    end_launch_after(a.lookback, t, by_ticket ? partitions + gridDim.x : gridDim.x);
             }
             find(shared.next[k % 2], number, t.epoch);
         };
@@ -597,7 +598,7 @@ struct by_offsets_block {
         for (int k = 0;; ++k) {
             __syncthreads(); /* the partition is known, the last one is done */
             p = shared.next[k % 2];
-            if (p.number >= a.partitions) break;
+            if (p.number >= partitions) break;
             if (!works) {
                 find_next(k + 1);
                 continue;
@@ -624,6 +625,12 @@ struct by_offsets_block {
     }
 };
 
+template <class Pair>
+static __host__ __device__ __forceinline__ int64_t partitions_of(int64_t n, int64_t segments) {
+    constexpr int items = offsets_shape<Pair>::items;
+    return n + segments > 0 ? (n + segments - 1) / items + 1 : 1;
+}
+
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Pair, bool Scan>
@@ -639,11 +646,22 @@ __global__ void __launch_bounds__(by_offsets_threads + 32, by_offsets_blocks<Sca
         memcpy(&initial, &a.scan.initial, sizeof initial);
         z = Pair::in(initial, a.transform);
     }
+    int64_t segments = a.scan.totals_length, partitions = a.partitions;
+    search_guess guess = a.guess;
+    if (a.scan.count != nullptr) {
+        const int64_t count = *a.scan.count;
+        if (count > segments && blockIdx.x == 0 && threadIdx.x == 0) report_totals_length(a.late);
+        if (count < segments) segments = count;
+        partitions = partitions_of<Pair>(a.scan.n, segments);
+        guess.each = (double)segments / (double)(a.scan.n + segments + 1);
+    }
     by_offsets_block<Pair, Scan> block = {a,
                                           *(by_offsets_shared<Pair> *)dynamic_shared(),
-                                          {a.scan.offsets, a.scan.totals_length, a.scan.n,
+                                          {a.scan.offsets, segments, a.scan.n,
                                            a.scan.offset_type == VSCAN_LONG, a.scan.backward != 0},
-                                          z};
+                                          z,
+                                          partitions,
+                                          guess};
     block.run();
 }
 
@@ -652,14 +670,12 @@ __global__ void __launch_bounds__(by_offsets_threads + 32, by_offsets_blocks<Sca
 template <class Pair, bool Scan>
 static cudaError_t launch_by_offsets(const vscan__launch *launch, const vscan__scan *scan,
                                      const pair_transform &transform) {
-    using shape = offsets_shape<Pair>;
     static_assert(sizeof(by_offsets_shared<Pair>) <= 48 << 10, "without asking for more");
     const int64_t n = scan->n, entries = n + scan->totals_length;
     by_offsets_arguments a;
     a.scan = *scan;
     a.lookback = lookback_of(launch);
-    a.partitions = (entries + shape::items - 1) / shape::items;
-    if (a.partitions < 1) a.partitions = 1;
+    a.partitions = partitions_of<Pair>(n, scan->totals_length);
     a.tiles_at = n / VSCAN__LEVEL_1 + 1;
     a.level_3_at = a.tiles_at + n / nested<typename Pair::T>::tile + 1;
     a.late = launch->late;

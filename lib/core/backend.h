@@ -48,7 +48,8 @@ struct vscan__scan {
     const void *flags;      /* segmented: n flags */
     void *totals;           /* segmented: room for totals_length elements, or NULL */
     int64_t totals_length;
-    int64_t *count;             /* segmented: one int64_t for the number of segments, or NULL */
+    int64_t *count;             /* segmented: one int64_t for the number of segments, or NULL;
+                                   by_offsets: where it is read, or NULL: totals_length */
     struct vscan__carry *carry; /* where to go on, or NULL; then there is no initial value */
     int64_t *carry_at;          /* with a carry: vscan_carry's `at` */
     const void *offsets; /* by_offsets: totals_length + 1 positions; else NULL */
@@ -271,6 +272,9 @@ struct vscan__backend {
     vscan_status (*download)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes); /* waits */
     vscan_status (*copy)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
 
+    /* memory for what one call's slots hand on, of so many bytes or more, at a multiple of 16 */
+    vscan_status (*between)(vscan_ctx *ctx, int64_t bytes, void **memory);
+
     /* elements first .. first + n - 1 of a vector of this type at pointer become value; n > 0.
        Bits: value.as_byte is 0 or 1, and no other bit changes. */
     vscan_status (*fill)(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
@@ -283,7 +287,7 @@ struct vscan__backend {
         vscan__scan_fn *scan, *scan_segmented, *reduce;
         vscan__scan_fn *reduce_segmented; /* late: TOTALS_LENGTH */
         vscan__scan_fn *by_offsets;       /* a scan or, with out NULL, a reduction of each segment, a
-                                             vector of its own; late: OFFSETS */
+                                             vector of its own; late: OFFSETS, TOTALS_LENGTH */
         vscan__matrix_fn *matrix;
     } pairs[vscan__pair_count];
 

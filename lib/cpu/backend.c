@@ -133,6 +133,7 @@ static void close_state(vscan_ctx *ctx) {
     struct vscan__cpu_state *state = ctx->state;
     free(state->sort_memory);
     free(state->kept_memory);
+    free(state->between_memory);
     free(state->spare_memory);
     free(state->status_memory);
     free(state);
@@ -177,6 +178,15 @@ static vscan_status allocate(vscan_ctx *ctx, int64_t bytes, void **pointer) {
 static void release(vscan_ctx *ctx, void *pointer) {
     (void)ctx;
     free(pointer);
+}
+
+static vscan_status between(vscan_ctx *ctx, int64_t bytes, void **memory) {
+    struct vscan__cpu_state *state = ctx->state;
+    const bool there = vscan__cpu_grow(&state->between_memory, &state->between_bytes, bytes);
+    *memory = state->between_memory;
+    if (there) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %lld bytes of workspace",
+                       (long long)bytes);
 }
 
 /* Any address of the process may be memory. */
@@ -284,6 +294,7 @@ const struct vscan__backend vscan__cpu = {
     .upload = vscan__cpu_copy,
     .download = vscan__cpu_copy,
     .copy = vscan__cpu_copy,
+    .between = between,
     .fill = vscan__cpu_fill,
     .copy_bits = vscan__cpu_copy_bits,
 #define X(pair, op, type, OP, TYPE)                                                                \

@@ -90,8 +90,8 @@ static int64_t segment_at(const struct vscan__scan *scan, int64_t at) {
     return low;
 }
 
-vscan_status vscan__cpu_by_offsets(vscan_ctx *ctx, const struct vscan__scan *scan,
-                                   const struct vscan__cpu_pair *pair) {
+static vscan_status run(vscan_ctx *ctx, const struct vscan__scan *scan,
+                        const struct vscan__cpu_pair *pair) {
     const int64_t segments = scan->totals_length, size = pair->size;
     const int64_t first = vscan__cpu_offset(scan, 0);
     if (first < 0 || first > scan->n) vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, 0);
@@ -129,4 +129,17 @@ vscan_status vscan__cpu_by_offsets(vscan_ctx *ctx, const struct vscan__scan *sca
                                  : vscan__cpu_reduce(ctx, &segment, pair));
     }
     return VSCAN_OK;
+}
+
+vscan_status vscan__cpu_by_offsets(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                   const struct vscan__cpu_pair *pair) {
+    if (scan->count == NULL) return run(ctx, scan, pair);
+    struct vscan__scan counted = *scan;
+    const int64_t count = *scan->count;
+    if (count > scan->totals_length)
+        vscan__note_late(ctx, vscan__running(ctx), VSCAN_ERROR_TOTALS_LENGTH, count,
+                         scan->totals_length);
+    else
+        counted.totals_length = count;
+    return run(ctx, &counted, pair);
 }

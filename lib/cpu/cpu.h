@@ -29,6 +29,8 @@ struct vscan__cpu_state {
     int64_t sort_bytes;
     void *kept_memory; /* what overlapped scans keep, for the most threads so far */
     int64_t kept_bytes;
+    void *between_memory; /* what slots of one call hand on, as long as the longest needed so far */
+    int64_t between_bytes;
     void *spare_memory; /* VSCAN__CPU_SPARE bytes a part, for the most parts so far */
     int64_t spare_bytes;
     void *
@@ -104,11 +106,11 @@ typedef vscan_status vscan__cpu_scan_fn(vscan_ctx *ctx, const struct vscan__scan
 vscan__cpu_scan_fn vscan__cpu_scan, vscan__cpu_scan_segmented; /* scan.c */
 vscan__cpu_scan_fn vscan__cpu_by_offsets;                      /* by_offsets.c */
 vscan_status vscan__cpu_reserve_scans(vscan_ctx *ctx, int64_t n);
-vscan__cpu_scan_fn vscan__cpu_reduce;                          /* reduce.c */
-vscan__cpu_scan_fn vscan__cpu_scan_on;                         /* carry.c: scan->carry is set */
+vscan__cpu_scan_fn vscan__cpu_reduce;  /* reduce.c */
+vscan__cpu_scan_fn vscan__cpu_scan_on; /* carry.c: scan->carry is set */
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                const struct vscan__cpu_pair *pair); /* matrix.c */
-vscan__extreme_fn vscan__cpu_extreme;                                               /* extreme.c */
+vscan__extreme_fn vscan__cpu_extreme;                               /* extreme.c */
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;              /* map.c */
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;                               /* move.c */

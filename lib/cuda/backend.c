@@ -344,6 +344,7 @@ const struct vscan__backend vscan__cuda = {
     .upload = vscan__cuda_upload,
     .download = vscan__cuda_download,
     .copy = vscan__cuda_copy,
+    .between = vscan__cuda_between,
     .fill = fill,
     .copy_bits = copy_bits,
 #define X(pair, op, type, OP, TYPE)                                                                \

@@ -17,6 +17,7 @@ void vscan__cuda_close(vscan_ctx *ctx) {
     vscan__free_growing(&state->words);
     vscan__free_growing(&state->lines);
     vscan__free_growing(&state->scratch);
+    vscan__free_growing(&state->between);
     vscan__free_growing(&state->sorts);
     if (state->late.records != NULL) vscan__cuda_forget(cudaFreeHost(state->late.records));
     if (state->own != NULL) vscan__cuda_forget(cudaStreamDestroy(state->own));

@@ -98,6 +98,15 @@ vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes) {
     return VSCAN_OK;
 }
 
+vscan_status vscan__cuda_between(vscan_ctx *ctx, int64_t bytes, void **memory) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const vscan_status status = grow(ctx, &state->between, bytes, 0, true);
+    *memory = grown(&state->between);
+    return vscan__cuda_leave(ctx, before, status);
+}
+
 vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
     struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     const int64_t bytes = vscan__sort_memory(&state->launch, sort);

@@ -31,6 +31,7 @@ struct vscan__cuda_state {
     struct vscan__growing words;   /* launch.workspace */
     struct vscan__growing lines;   /* a workspace for matrices that need more words than that has */
     struct vscan__growing scratch; /* launch.scratch */
+    struct vscan__growing between; /* what slots of one call hand on */
     struct vscan__growing sorts;   /* launch.sort_memory */
     bool sorts_unclean;            /* a sort of several launches ended early: see ready_for_sort */
 };
@@ -102,6 +103,7 @@ void vscan__free_growing(struct vscan__growing *memory); /* waits */
 vscan_status vscan__cuda_grow_words(vscan_ctx *ctx, int64_t words);
 vscan_status vscan__cuda_grow_lines(vscan_ctx *ctx, int64_t words, void **workspace, int64_t *has);
 vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes);
+vscan_status vscan__cuda_between(vscan_ctx *ctx, int64_t bytes, void **memory); /* a slot */
 vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort);
 
 /* Slots of struct vscan__backend. */

@@ -196,6 +196,8 @@ static void by_offsets_case(int row, int op, int type, vscan__launcher *launcher
         scan.initial_at = z.at();
         o.initial = initial_of(type, z);
     }
+    int64_t number = segments; /* of segments may be read */
+    if (below(3) == 0) scan.count = &number, scan.totals_length += below(2) * below(9000);
     const cudaError_t error = launcher(&launch, &scan);
     vscan_reduce_by_offsets_options by = {};
     by.size = sizeof by, by.initial = o.initial;

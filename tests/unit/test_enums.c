@@ -93,6 +93,8 @@ OF(vscan_op, scan_segmented, vscan_scan_segmented(w.ctx, value, w.in, w.flags, w
 OF(vscan_op, reduce, vscan_reduce(w.ctx, value, w.in, w.total, NULL))
 OF(vscan_op, reduce_segmented, vscan_reduce_segmented(w.ctx, value, w.in, w.flags, w.totals, NULL))
 OF(vscan_op, reduce_offsets, vscan_reduce_by_offsets(w.ctx, value, w.in, w.flags, w.shorter, NULL))
+OF(vscan_op, reduce_key,
+   vscan_reduce_by_key(w.ctx, value, w.in, w.in, w.out, w.totals, NULL))
 OF(vscan_op, scan_offsets, vscan_scan_by_offsets(w.ctx, value, w.in, w.flags, w.out, NULL))
 OF(vscan_op, scan_rows, vscan_scan_rows(w.ctx, value, w.in, 5, 5, w.out, NULL))
 OF(vscan_op, scan_columns, vscan_scan_columns(w.ctx, value, w.in, 5, 5, w.out, NULL))
@@ -163,6 +165,7 @@ static const struct {
     C(op, reduce_segmented),
     C(op, reduce_offsets),
     C(op, scan_offsets),
+    C(op, reduce_key),
     C(op, scan_rows),
     C(op, scan_columns),
     C(op, reduce_rows),
