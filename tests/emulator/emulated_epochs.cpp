@@ -28,7 +28,7 @@ struct pair_row {
     int pair;
     vscan_op op;
     int type;
-    vscan__launcher *scan, *segmented, *reduce, *reduce_segmented;
+    vscan__launcher *scan, *segmented, *reduce, *reduce_segmented, *by_offsets;
     vscan__matrix_launcher *matrix;
 };
 static const pair_row pairs[] = {
@@ -40,6 +40,7 @@ static const pair_row pairs[] = {
      vscan__launch_scan_segmented_##pair,                                                          \
      vscan__launch_reduce_##pair,                                                                  \
      vscan__launch_reduce_segmented_##pair,                                                        \
+     vscan__launch_by_offsets_##pair,                                                              \
      vscan__launch_matrix_##pair},
     VSCAN__PAIRS(X)
 #undef X
@@ -132,7 +133,7 @@ static void reduce_offsets_call(const pair_row &row, int64_t n) {
     vscan__scan scan = {};
     scan.n = n, scan.in = in.at(), scan.offsets = offsets.at(), scan.offset_type = VSCAN_INT;
     scan.totals = totals.at(), scan.totals_length = totals.n;
-    const cudaError_t error = row.reduce_segmented(&launch, &scan);
+    const cudaError_t error = row.by_offsets(&launch, &scan);
     ok(vscan_reduce_by_offsets(ctx, row.op, in.buffer(), offsets.buffer(), totals.buffer(),
                                nullptr));
     check("reduce by offsets", row.pair, n, error, vscan_ctx_synchronize(ctx),
