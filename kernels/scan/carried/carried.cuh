@@ -53,6 +53,43 @@ write_portable_levels(vscan__carry_state &to, const Shared &shared, int64_t n, i
                        partition / VSCAN__PARTITIONS_A_TILE);
 }
 
+/* By one thread. Behind the last partition there is a ticket more for each block. */
+static __device__ __forceinline__ ticket take_carried_ticket(const lookback_memory &memory,
+                                                             int64_t partitions) {
+    const ticket t = take_ticket(memory);
+    end_launch_after(memory, t, partitions + gridDim.x);
+    if (t.index >= partitions) __threadfence();
+    return t;
+}
+
+/* The new carry, from the workspace. By the whole block, of so many threads. */
+static __device__ __forceinline__ void move_carry(vscan__carry_state &to, carried_memory &memory,
+                                                  int threads) {
+    for (int w = (int)threadIdx.x; w < (int)sizeof to / 8; w += threads)
+        ((uint64_t *)&to)[w] = ((const volatile uint64_t *)&memory.next)[w];
+    if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
+}
+
+/* The new carry into the workspace. By the last partition's block; the virtual vector ends at n. */
+template <class Pair, bool Segmented, class Shared>
+static __device__ __forceinline__ void
+leave_carry(carried_memory &memory, const vscan__carry_state &from, const Shared &shared,
+            const typename Pair::U (&unfinished)[VSCAN__GROUP], const vscan__scan &scan, int64_t n,
+            int64_t partition, typename Pair::U initial) {
+    vscan__carry_state &to = memory.next;
+    write_group<Pair>(to, unfinished, n);
+    if (threadIdx.x == 0) {
+        const bool starts = Segmented && scan.backward && flag_at(scan.flags, scan.flag_type, 0);
+        write_place(to, from, scan.n, starts);
+        if constexpr (Pair::in_any_order)
+            to.r1.bits = to.r2.bits = to.r3.bits = 0;
+        else
+            write_portable_levels<Pair>(to, shared, n, partition, initial);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) __threadfence();
+}
+
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <class Pair, bool Segmented>
@@ -99,10 +136,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
     carried_segments segments = {position == 0, false, 0};
     if (Segmented) {
-        const bool fresh = position == 0 || (backward && (from.flags & VSCAN__CARRY_STARTS));
-        segments.first = fresh || (!backward && flag_at(scan.flags, scan.flag_type, 0));
-        segments.resumed = !fresh;
-        segments.so_far = c.resumed ? segments_so_far : segments.resumed;
+        segments = carried_segments::of(scan, from);
+        if (c.resumed) segments.so_far = segments_so_far;
     }
     before_t before(initial);
     if (position > 0)
@@ -118,21 +153,13 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
     for (;;) {
         /* ---- Ticket -------------------------------------------------------------------------- */
-        if (threadIdx.x == 0) {
-            const ticket t = take_ticket(a.lookback);
-            end_launch_after(a.lookback, t, partitions + gridDim.x);
-            if (t.index >= partitions) __threadfence();
-            shared_ticket = t;
-        }
+        if (threadIdx.x == 0) shared_ticket = take_carried_ticket(a.lookback, partitions);
         __syncthreads();
         const epoch_t epoch = shared_ticket.epoch;
         const int64_t partition = shared_ticket.index;
         if (partition >= partitions) {
             if (partition < partitions + gridDim.x - 1) return;
-            vscan__carry_state &to = scan.carry->states[old.carry.present & 1];
-            for (int w = (int)threadIdx.x; w < (int)sizeof to / 8; w += shape::threads)
-                ((uint64_t *)&to)[w] = ((const volatile uint64_t *)&memory.next)[w];
-            if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
+            move_carry(scan.carry->states[old.carry.present & 1], memory, shape::threads);
             return;
         }
         const bool last_partition = partition == partitions - 1;
@@ -140,9 +167,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         /* ---- Load, and scan inside groups ---------------------------------------------------- */
         const int begin = warp * (shape::loads * shape::load_items) + lane * V;
         const int64_t first_item = partition * shape::items, left = n - first_item;
-        const carried_partition<Pair, int64_t> here = {
-            first_item, first_item < skew ? (int)(skew - first_item) : 0,
-            left < shape::items ? (int)left : shape::items, skew};
+        const auto here =
+            carried_partition<Pair, int64_t>::at(first_item, skew, left, shape::items);
         const T *const in = (const T *)scan.in + (backward ? left : first_item - skew);
         T *const out = (T *)scan.out + (backward ? left : first_item - skew);
         const int64_t begin_p = first_item - skew + begin; /* in the call */
@@ -151,34 +177,14 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         U x[shape::loads][V];
         uint32_t heads[shape::loads] = {}, rank[shape::loads], together[shape::loads];
         unsigned any[shape::loads];
-        const int warp_begin = begin - lane * V;
-        const bool whole =
-            warp_begin >= here.from && warp_begin + shape::loads * shape::load_items <= here.to;
+        const bool whole = here.has_all(begin - lane * V, shape::loads * shape::load_items);
         here.load(items, in, begin, backward, in_aligned, whole, a.transform);
         if (!Pair::in_any_order && here.from > 0) {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
                 here.stand_in(items[r], begin + r * shape::load_items, backward, old);
         }
-        if (Segmented)
-            with_flag_type(scan.flag_type, [&](auto type) {
-                constexpr int Type = decltype(type)::value;
-#pragma unroll
-                for (int r = 0; r < shape::loads; ++r)
-                    flags[r].template load<Type>(scan, begin_p + r * shape::load_items);
-#pragma unroll
-                for (int r = 0; r < shape::loads; ++r) {
-                    const int64_t p = begin_p + r * shape::load_items;
-                    if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p);
-                }
-            });
-        if (Segmented) {
-#pragma unroll
-            for (int r = 0; r < shape::loads; ++r)
-                if (flags[r].slow)
-                    heads[r] =
-                        heads_at_ends<V>(scan, begin_p + r * shape::load_items, segments.first);
-        }
+        if (Segmented) find_heads(heads, flags, scan, begin_p, shape::load_items, segments.first);
         const lane_of_partition<Pair, Segmented, shape, false> mine = {at,  items, x,       heads,
                                                                        any, rank,  together};
         mine.scan_groups(shared.groups, backward, counting, a.transform, [&](int r) {
@@ -204,20 +210,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         mine.results(vector, before, shared, backward, counting, scan.exclusive, a.transform);
         if (scan.out != nullptr) here.store(items, out, begin, backward, out_aligned, whole);
 
-        /* ---- The new carry ------------------------------------------------------------------- */
-        if (!last_partition) continue;
-        vscan__carry_state &to = memory.next;
-        write_group<Pair>(to, unfinished, n);
-        if (threadIdx.x == 0) {
-            write_place(to, from, scan.n,
-                        Segmented && backward && flag_at(scan.flags, scan.flag_type, 0));
-            if constexpr (Pair::in_any_order)
-                to.r1.bits = to.r2.bits = to.r3.bits = 0;
-            else
-                write_portable_levels<Pair>(to, shared, n, partition, initial);
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) __threadfence();
+        if (last_partition)
+            leave_carry<Pair, Segmented>(memory, from, shared, unfinished, scan, n, partition,
+                                         initial);
     }
 }
 

@@ -38,6 +38,60 @@ write_small_levels(vscan__carry_state &to, const Before &before, const Shared &s
                        first_item / nested<typename Pair::U>::tile);
 }
 
+/* By a block without elements, and by the last one of these; blocks: aggregates of a partition. */
+template <class Pair>
+static __device__ __forceinline__ void publish_nothing(const lookback_memory &lookback,
+                                                       epoch_t epoch, int partition, int blocks) {
+    jitter(lookback, epoch, partition, jitter_publish);
+    if (threadIdx.x == 0)
+        publish<typename Pair::U>(lookback, epoch, partition * blocks, Pair::identity);
+}
+template <class U>
+static __device__ __forceinline__ void wait_for_blocks(const lookback_memory &lookback,
+                                                       epoch_t epoch, int partition, int blocks,
+                                                       int threads) {
+    for (int p = (int)threadIdx.x; p < partition; p += threads)
+        (void)wait_for<U>(lookback, epoch, p * blocks);
+    __syncthreads();
+}
+
+/* By the last block, when all have read the old carry. */
+static __device__ __forceinline__ void end_carried(vscan__carry *carry, const vscan__carry &old,
+                                                   const lookback_memory &lookback, epoch_t epoch,
+                                                   int threads) {
+    if (threadIdx.x == 0) {
+        replace_state(carry, old);
+        advance(lookback, epoch);
+    }
+    scrub(lookback, epoch, (int)threadIdx.x, threads);
+}
+
+/* A lane's vectors from element `at` of the partition on, in a vector that begins (backward: ends) with the
+   partition, at any address. whole: the call has all of the warp's. */
+template <class Pair, int Loads, int V>
+static __device__ __forceinline__ void
+load_at(lane_items<Pair, V> (&items)[Loads], const typename Pair::T *in,
+        const carried_partition<Pair, int> &here, int left, int at, bool backward, bool whole,
+        int lane, const pair_transform &transform) {
+    const int misses = (int)((uintptr_t)in % 16 / sizeof *in), begin = at - lane * V;
+    /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
+    const bool inside = begin - V >= here.skew - here.first && begin + Loads * 32 * V + V <= left;
+    if (inside && misses != 0 && !backward)
+        load_shifted(items, in + at, misses, lane);
+    else
+        here.load(items, in, at, backward, misses == 0, whole, transform);
+}
+template <class Pair, int Loads, int V>
+static __device__ __forceinline__ void
+store_at(lane_items<Pair, V> (&items)[Loads], typename Pair::T *out,
+         const carried_partition<Pair, int> &here, int at, bool backward, bool whole, int lane) {
+    const int misses = (int)((uintptr_t)out % 16 / sizeof *out);
+    if (whole && misses != 0 && !backward)
+        store_shifted(items, out + at, misses, lane);
+    else
+        here.store(items, out, at, backward, misses == 0, whole);
+}
+
 template <class Pair, int Loads, int Warps>
 __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *small_warps / Warps)
     scan_small_carried(const __grid_constant__ small_arguments hot) {
@@ -85,11 +139,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     carried_partition<Pair, int> here;
     const auto place_at = [&](int64_t position) {
         skew = (int)(position % tile), left = skew + hot.n - first_item;
-        here = {first_item, first_item < skew ? skew - first_item : 0,
-                left < shape::items ? left : shape::items, skew};
-    };
-    const auto is_whole = [&](int warp_begin) {
-        return warp_begin >= here.from && warp_begin + Loads * shape::load_items <= here.to;
+        here = carried_partition<Pair, int>::at(first_item, skew, left, shape::items);
     };
     int64_t position = hot.initial.as_long; /* where it is expected */
 #pragma unroll 1
@@ -97,17 +147,10 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         begin = opaque(begin); /* nothing is computed before the loop and kept */
         const int warp_begin = begin - lane * V;
         place_at(position);
-        const bool whole = is_whole(warp_begin);
+        const bool whole = here.has_all(warp_begin, Loads * shape::load_items);
         /* the partition's first element in scan order, if only in theory */
         const T *const in = (const T *)hot.in + (backward ? left : first_item - skew);
-        const int in_misses = (int)((uintptr_t)in % 16 / sizeof(T));
-        /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
-        const bool inside = warp_begin - V >= skew - first_item &&
-                            warp_begin + Loads * shape::load_items + V <= left;
-        if (inside && in_misses != 0 && !backward)
-            load_shifted(items, in + begin, in_misses, lane);
-        else
-            here.load(items, in, begin, backward, in_misses == 0, whole, a.transform);
+        load_at(items, in, here, left, begin, backward, whole, lane, a.transform);
         async_copies_wait();
         if (here.from > 0) {
             __syncthreads();
@@ -126,25 +169,16 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         if ((position - expected) % tile == 0) break;
     }
     vscan__carry *const carry = a.scan.carry;
-    const auto end_it = [&] { /* by the last block, when all have read the old carry */
-                              if (threadIdx.x == 0) {
-                                  replace_state(carry, old.carry);
-                                  advance(lookback, epoch);
-                              }
-                              scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
-    };
     place_at(position);
     if (left <= 0) {
-        jitter(lookback, epoch, partition, jitter_publish);
-        if (threadIdx.x == 0) publish<U>(lookback, epoch, partition * blocks, Pair::identity);
+        publish_nothing<Pair>(lookback, epoch, partition, blocks);
         if (!last_block) return;
-        for (int p = (int)threadIdx.x; p < partition; p += shape::threads)
-            (void)wait_for<U>(lookback, epoch, p * blocks);
-        __syncthreads();
-        end_it();
+        wait_for_blocks<U>(lookback, epoch, partition, blocks, shape::threads);
+        end_carried(carry, old.carry, lookback, epoch, shape::threads);
         return;
     }
-    const bool last_partition = left <= shape::items, whole = is_whole(begin - lane * V);
+    const bool last_partition = left <= shape::items,
+               whole = here.has_all(begin - lane * V, Loads * shape::load_items);
 
     /* ---- What precedes each group; publish; look back ---------------------------------------- */
     const vscan__carry_state &from = present(old.carry);
@@ -167,13 +201,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     const resumed_vector<Pair, false, shape, int, decltype(first_result)> vector = {
         a, hot.total, next, here, begin, last_partition, false, Pair::visible, first_result};
     mine.results(vector, before, shared, backward, false, hot.exclusive, a.transform);
-    if (hot.out != nullptr) {
-        const int out_misses = (int)((uintptr_t)out % 16 / sizeof(T));
-        if (whole && out_misses != 0 && !backward)
-            store_shifted(items, out + begin, out_misses, lane);
-        else
-            here.store(items, out, begin, backward, out_misses == 0, whole);
-    }
+    if (hot.out != nullptr) store_at(items, out, here, begin, backward, whole, lane);
     if (!last_partition) return;
 
     /* ---- The new carry ----------------------------------------------------------------------- */
@@ -182,7 +210,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         write_place(next, from, hot.n, false);
         write_small_levels<Pair>(next, before, shared, skew + hot.n, first_item);
     }
-    if (last_block) end_it();
+    if (last_block) end_carried(carry, old.carry, lookback, epoch, shape::threads);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */

@@ -82,6 +82,17 @@ struct carried_partition {
     Index first;
     int from, to, skew;
 
+    /* left: what the virtual vector has from there on; items: of a partition. */
+    static __device__ __forceinline__ carried_partition at(Index first, int skew, Index left,
+                                                           int items) {
+        return {first, first < skew ? (int)(skew - first) : 0, left < items ? (int)left : items,
+                skew};
+    }
+
+    /* Whether the call has all of so many elements. */
+    __device__ __forceinline__ bool has_all(int begin, int items) const {
+        return begin >= from && begin + items <= to;
+    }
     /*
      * A lane's vectors from `at` on, 32 V elements apart, but for those of the stand-in: in a vector that begins
      * (backward: ends) with the partition, as lane_items has them. whole: the call has all of them; aligned: by
@@ -161,11 +172,39 @@ static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan
     return mask;
 }
 
+/* Bits of the lane's head flags, of the elements from p on and those `step` further on;
+   first: of element 0. */
+template <int V, int L>
+static __device__ __forceinline__ void find_heads(uint32_t (&heads)[L], lane_heads<V> (&flags)[L],
+                                                  const vscan__scan &scan, int64_t p, int step,
+                                                  bool first) {
+    with_flag_type(scan.flag_type, [&](auto type) {
+        constexpr int Type = decltype(type)::value;
+#pragma unroll
+        for (int r = 0; r < L; ++r) flags[r].template load<Type>(scan, p + r * step);
+#pragma unroll
+        for (int r = 0; r < L; ++r)
+            if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p + r * step);
+    });
+#pragma unroll
+    for (int r = 0; r < L; ++r)
+        if (flags[r].slow) heads[r] = heads_at_ends<V>(scan, p + r * step, first);
+}
+
 /* Where the segments of a call begin. */
 struct carried_segments {
     bool first;     /* one begins at element 0 */
     bool resumed;   /* one is open, and is this call's first */
     int64_t so_far; /* segments before element 0, in this call */
+
+    /* carry: the old one. */
+    static __device__ __forceinline__ carried_segments of(const vscan__scan &scan,
+                                                          const vscan__carry_state &carry) {
+        const bool fresh =
+            carry.position == 0 || (scan.backward && (carry.flags & VSCAN__CARRY_STARTS));
+        return {fresh || (!scan.backward && flag_at(scan.flags, scan.flag_type, 0)), !fresh,
+                !fresh};
+    }
 };
 
 /* Total of the segment with this number, counted from 1 in the direction of the scan. */

@@ -74,6 +74,36 @@ prefixes_of_loads(typename Pair::U (&e)[Loads], packed<typename Pair::U, Loads> 
     }
 }
 
+/* The sum of those aggregates of earlier partitions that the warp has waited for. */
+template <class Pair, class Shape>
+static __device__ __forceinline__ typename Pair::U
+wait_for_partitions(const lookback_memory &lookback, epoch_t epoch, int partition) {
+    using U = typename Pair::U;
+    using shape = Shape;
+    wait_before_first_read<Pair>();
+    U seen[shape::polls];
+    bool waits[shape::polls], ready;
+#pragma unroll
+    for (int k = 0; k < shape::polls; ++k) {
+        seen[k] = Pair::identity;
+        waits[k] = k * shape::threads + (int)threadIdx.x < partition;
+    }
+    do {
+        ready = true;
+#pragma unroll
+        for (int k = 0; k < shape::polls; ++k) {
+            const int u = k * shape::threads + (int)threadIdx.x;
+            uint32_t heads;
+            if (waits[k]) waits[k] = !try_read<U>(lookback, epoch, u, &seen[k], &heads);
+            ready &= !waits[k];
+        }
+    } while (!ready);
+    __syncwarp();
+#pragma unroll
+    for (int k = 1; k < shape::polls; ++k) seen[0] = Pair::combine(seen[0], seen[k]);
+    return over_lanes<Pair>::sum(seen[0]);
+}
+
 template <class Pair, int Loads, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     scan_small_any_order(const __grid_constant__ small_arguments hot) {
@@ -93,8 +123,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Load: as in scan_small -------------------------------------------------------------- */
     const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
-    prefetch_loads<typename Pair::In, Loads>(hot, partition * shape::items + warp * (Loads * shape::load_items),
-                             lane);
+    prefetch_loads<typename Pair::In, Loads>(
+        hot, partition * shape::items + warp * (Loads * shape::load_items), lane);
     grid_dependency_wait();
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
@@ -165,28 +195,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     /* ---- Look back --------------------------------------------------------------------------- */
     if (!Alone) {
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
-        wait_before_first_read<Pair>();
-        U seen[shape::polls];
-        bool waits[shape::polls], ready;
-#pragma unroll
-        for (int k = 0; k < shape::polls; ++k) {
-            seen[k] = Pair::identity;
-            waits[k] = k * shape::threads + (int)threadIdx.x < partition;
-        }
-        do {
-            ready = true;
-#pragma unroll
-            for (int k = 0; k < shape::polls; ++k) {
-                const int u = k * shape::threads + (int)threadIdx.x;
-                uint32_t heads;
-                if (waits[k]) waits[k] = !try_read<U>(lookback, epoch, u, &seen[k], &heads);
-                ready &= !waits[k];
-            }
-        } while (!ready);
-        __syncwarp();
-#pragma unroll
-        for (int k = 1; k < shape::polls; ++k) seen[0] = Pair::combine(seen[0], seen[k]);
-        sum = over_lanes<Pair>::sum(seen[0]);
+        sum = wait_for_partitions<Pair, shape>(lookback, epoch, partition);
         if (lane == 0) shared.before[warp] = sum;
         __syncthreads();
         if (closes) advance(lookback, epoch);

@@ -49,6 +49,42 @@ struct in_order_shared {
     Before before;
 };
 
+/* Passes the `own` tiles before the partition's, whose sums are in shared memory. By a warp. */
+template <class Pair, bool Segmented, class Shared, class Before>
+static __device__ __forceinline__ void pass_all_tiles(Before &before, const Shared &shared, int own,
+                                                      int lane) {
+    using U = typename Pair::U;
+    int last = 0; /* tile with a head */
+#pragma unroll
+    for (int t = 0; t < (Segmented ? Shared::tiles : 0); t += 32) {
+        const bool head = t + lane < Shared::tiles && shared.tile_heads[t + lane];
+        const unsigned tile_any = __ballot_sync(warp_mask, head);
+        if (tile_any) last = t + 31 - __clz((int)tile_any);
+    }
+    constexpr int wide = row_of<U, 1>::wide, step = 16;
+#pragma unroll 1
+    for (int t = last & ~(step - 1); t < own; t += step) {
+        packed<U, wide> s[step / wide];
+#pragma unroll
+        for (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
+        constexpr bool may_end = !std::is_same_v<Before, before_tile<Pair>> ||
+                                 nested<U>::tiles < Shared::tiles; /* a block of level 3 */
+        if (may_end && before.ends_level_3(t, step)) {
+#pragma unroll
+            for (int j = 0; j < step; ++j) {
+                if (Segmented && t + j < last) continue;
+                if (t + j < own) before.pass(t + j, s[j / wide].value[j % wide]);
+            }
+            continue;
+        }
+#pragma unroll
+        for (int j = 0; j < step; ++j) {
+            const U next = Segmented && t + j < last ? Pair::identity : s[j / wide].value[j % wide];
+            before.r3 = Pair::combine(before.r3, next);
+        }
+    }
+}
+
 /*
  * The look-back: waits for the aggregates of all blocks of level 1 before the partition, the first
  * `end` ones. before: what precedes the partition's tile; r2: its blocks in the tile; heads: how
@@ -147,38 +183,7 @@ look_back_in_order(Before &before, typename Pair::U &r2, uint32_t &heads, Shared
 
     /* ---- The tiles --------------------------------------------------------------------------- */
     const bool all_add = Shared::all_warps_add || own <= all_warps_add_to;
-    if (all_add || warp == 0) {
-        int last = 0; /* tile with a head */
-#pragma unroll
-        for (int t = 0; t < (Segmented ? Shared::tiles : 0); t += 32) {
-            const bool head = t + lane < Shared::tiles && shared.tile_heads[t + lane];
-            const unsigned tile_any = __ballot_sync(warp_mask, head);
-            if (tile_any) last = t + 31 - __clz((int)tile_any);
-        }
-        constexpr int wide = row_of<U, 1>::wide, step = 16;
-#pragma unroll 1
-        for (int t = last & ~(step - 1); t < own; t += step) {
-            packed<U, wide> s[step / wide];
-#pragma unroll
-            for (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
-            constexpr bool may_end = !std::is_same_v<Before, before_tile<Pair>> ||
-                                     nested<U>::tiles < Shared::tiles; /* a block of level 3 */
-            if (may_end && before.ends_level_3(t, step)) {
-#pragma unroll
-                for (int j = 0; j < step; ++j) {
-                    if (Segmented && t + j < last) continue;
-                    if (t + j < own) before.pass(t + j, s[j / wide].value[j % wide]);
-                }
-                continue;
-            }
-#pragma unroll
-            for (int j = 0; j < step; ++j) {
-                const U next =
-                    Segmented && t + j < last ? Pair::identity : s[j / wide].value[j % wide];
-                before.r3 = Pair::combine(before.r3, next);
-            }
-        }
-    }
+    if (all_add || warp == 0) pass_all_tiles<Pair, Segmented>(before, shared, own, lane);
     if (!all_add) {
         if (threadIdx.x == 0) shared.before = before;
         __syncthreads();
