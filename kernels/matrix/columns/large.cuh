@@ -16,16 +16,11 @@ template <class Pair>
 __global__ void __launch_bounds__(large_columns_threads<Pair>, 1)
     matrix_columns_large(const __grid_constant__ large_columns_arguments a) {
 #ifdef VSCAN__TMA
-    large_columns_shared &shared = address_once(*(large_columns_shared *)dynamic_shared());
+    using shared_t = large_columns_shared<Pair>;
+    shared_t &shared = address_once(*(shared_t *)dynamic_shared());
     if (threadIdx.x == 0) {
-        for (int s = 0; s < a.shape.stages; ++s) {
-            shared.taken.init(s, 1);
-            shared.loaded.init(s, 32);
-            shared.summed.init(s, 32 * column_reduction_warps);
-            shared.prefixed.init(s, 32 * column_prefix_warps);
-            shared.scanned.init(s, 32 * column_scan_warps<Pair>);
-            shared.emptied.init(s, 32 * column_store_warps);
-        }
+        init_stages(a.shape.stages, shared.taken, shared.loaded, shared.summed, shared.prefixed,
+                    shared.scanned, shared.emptied);
         fence_for_tma();
     }
     __syncthreads();

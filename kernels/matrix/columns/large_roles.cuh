@@ -68,18 +68,26 @@ struct large_columns_arguments : matrix_arguments<large_columns_shape> {
     CUtensorMap in_map, out_map;
 };
 
-/* At the beginning of shared memory; stages follow. */
-struct large_columns_shared {
-    taken_tiles<large_columns_stages> taken; /* chunks; negative: the end */
-    int strip[large_columns_stages];
-    handover<large_columns_stages> loaded, summed, prefixed, scanned, emptied;
-    epoch_t epoch;
-};
-static constexpr int large_columns_header = (sizeof(large_columns_shared) + 127) / 128 * 128;
-
 template <class Pair>
 static constexpr int column_scan_warps = sizeof(typename Pair::T) == 8 ? column_scan_warps_double
                                                                        : column_scan_warps_float;
+/* At the beginning of shared memory; stages follow. */
+template <class Pair>
+struct large_columns_shared {
+    template <int Warps>
+    using handover = vscan::handover<large_columns_stages, 1, 32 * Warps>;
+    taken_tiles<large_columns_stages> taken; /* chunks; negative: the end */
+    int strip[large_columns_stages];
+    handover<1> loaded;
+    handover<column_reduction_warps> summed;
+    handover<column_prefix_warps> prefixed;
+    handover<column_scan_warps<Pair>> scanned;
+    handover<column_store_warps> emptied;
+    epoch_t epoch;
+};
+static constexpr int large_columns_header =
+    (sizeof(large_columns_shared<pair<op_plus, float>>) + 127) / 128 * 128; /* of any pair */
+
 template <class Pair>
 static constexpr int large_columns_threads = 32 *
                                              (column_scan_warps<Pair> + column_reduction_warps +
@@ -97,7 +105,7 @@ struct large_columns {
     static constexpr int half = VSCAN__GROUP / 2; /* of a slice's rows, in registers at a time */
 
     const large_columns_arguments &a;
-    large_columns_shared &shared;
+    large_columns_shared<Pair> &shared;
     int thread; /* among those with the same role */
 
     __device__ __forceinline__ int width() const { return a.shape.width; }

@@ -57,22 +57,12 @@ namespace vscan {
 
 template <class Shape>
 static __device__ void init_barriers(typename Shape::shared &shared) {
-    constexpr int a = 32; /* arrivals of a warp */
-    for (int k = 0; k < Shape::numbers; ++k) shared.taken.init(k, 1);
-    for (int s = 0; s < Shape::slots; ++s) {
-        shared.loaded.init(s, 1);
-        /* a scan warp and a reduction warp read each part */
-        shared.emptied.init(s, a * 2 * Shape::quarter_parts);
-    }
-    for (int s = 0; s < Shape::stages; ++s) {
-        shared.heads_ready.init(s, a * Shape::flag_warps);
-        shared.groups_ready.init(s, a * Shape::reduction_warps);
-        shared.prefix_ready.init(s, 1);
-    }
-    shared.edge.init(0, 4);
-    if constexpr (Shape::resumed) shared.carry.written.init(0, a);
-    shared.staged_full.init(0, a * Shape::quarter_parts);
-    shared.staged_empty.init(0, a);
+    init_handovers(shared.taken);
+    init_handovers(shared.loaded, shared.emptied);
+    init_handovers(shared.heads_ready, shared.groups_ready, shared.prefix_ready);
+    init_handovers(shared.edge);
+    if constexpr (Shape::resumed) init_handovers(shared.carry.written);
+    init_handovers(shared.staged_full, shared.staged_empty);
     fence_for_tma();
 }
 
@@ -87,7 +77,7 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     const vscan__scan &scan = b.rest.scan;
     const int warp = threadIdx.x / 32;
     const large_role<Pair, Segmented> block = {b, b.rest, shared, (int)threadIdx.x % 32};
-    if (warp == shape::loader) copy_warps<Pair, Segmented>{block}.begin_early();
+    if (warp == shape::loader) load_warp<Pair, Segmented>{block}.begin_early();
     if (threadIdx.x == 0) init_barriers<shape>(shared);
     grid_dependency_wait(false);
     ticket first = {};
@@ -119,9 +109,9 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     if (warp == shape::prefix_warp)
         prefix_warp<Pair, Segmented>{block}.find_prefixes();
     else if (warp == shape::loader)
-        copy_warps<Pair, Segmented>{block}.load_tiles(first);
+        load_warp<Pair, Segmented>{block}.load_tiles(first);
     else if (warp == shape::storer)
-        copy_warps<Pair, Segmented>{block}.store_tiles();
+        store_warp<Pair, Segmented>{block}.store_tiles();
     else if (Segmented && warp < shape::flag_warp + shape::flag_warps)
         flag_bit_warps<Pair, Segmented>{{block}}.make_tile_bits(warp - shape::flag_warp);
 }
