@@ -77,11 +77,12 @@ machine() {
     [ $on != both ] || printf '; '
     [ $on = gpu ] || printf '%s, %s threads' "$(said 'processor ')" \
         "$(sed -n 's/^# compiler .*, \([0-9]*\) threads.*/\1/p' "$data/notes" | head -n 1)"
+    if [ $on = both ]; then printf '}\\n{/*0.85 '; else printf '; '; fi # the rest on a line of its own
     for what in numpy:NumPy PyTorch:PyTorch; do
         version=$(said "${what%%:*} " | sed 's/ on .*//')
-        [ -z "$version" ] || printf '; %s %s' "${what#*:}" "$version"
+        [ -z "$version" ] || printf '%s %s; ' "${what#*:}" "$version"
     done
-    printf '; at %s' "$(sed -n 's/^# commit \([0-9a-f]\{7\}\).*/\1/p' "$data/notes" |
+    printf 'at %s' "$(sed -n 's/^# commit \([0-9a-f]\{7\}\).*/\1/p' "$data/notes" |
         awk '!seen[$0]++ { printf "%s%s", before, $0; before = ", " }')"
 }
 
@@ -92,7 +93,7 @@ draw() {
 set terminal svg size 860,530 font 'sans-serif,13' background rgb 'white'
 set output '$results/$1.svg'
 set title "{/:Bold $2}\n{/*0.85 $(machine)}"
-set xlabel '$3' offset 0,0.6
+set xlabel '$3' offset 0,0.9
 set ylabel '$4'
 set format y '%g'
 set grid lc rgb '#dddddd'
