@@ -5,7 +5,11 @@
 #     links.sh FOLDER...
 set -eu
 
-links_of() { sed 's/](/\n](/g' "$1" | sed -n 's/^](\([^)#:]*\)[#)].*/\1/p' | sort -u; }
+# Not those in programs, between lines of ``` or in `code`, where lambdas look alike.
+links_of() {
+    awk '/^```/ { program = !program } !program { gsub(/`[^`]*`/, "code"); gsub(/\]\(/, "\n]("); print }' "$1" |
+        sed -n 's/^](\([^)#:]*\)[#)].*/\1/p' | sort -u
+}
 for folder; do
     find "$folder" -path "$folder/build*" -prune -o -name '*.md' -print
 done | while read -r page; do
