@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans, segmented scans and reductions that go on where a carry is (core/carry.h), and leave it
- * where they end. For every architecture, alignment and length; all of scan/portable/portable.cuh holds
- * here.
+ * where they end. For every architecture, alignment and length. What scan/portable/portable.cuh says holds
+ * here, too.
  *
  * A block takes partitions of a *virtual* vector: the call's elements begin at position `skew`,
  * where the carry is in its tile, and a stand-in for the tile's earlier elements precedes them. In
@@ -12,8 +12,7 @@
  * any order suits every place is the begin of a tile, and only R4 goes on; without segments the
  * other kernels do that, see launch_carried_total.
  *
- * Where the carry is is known on the device alone: a captured call goes on from another place each
- * time. The host launches as many blocks as the longest virtual vector may need, and the blocks
+ * Only the device knows the carry's position: a captured call goes on from another one each time. The host launches as many blocks as the longest virtual vector may need, and the blocks
  * count the partitions.
  *
  * Memory order: every block reads the old carry, and so how many partitions there are, before it
@@ -110,8 +109,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     const scan_arguments &a = c.a;
     const vscan__scan &scan = a.scan;
     carried_memory &memory = carried_memory_of(a.lookback);
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const bool backward = scan.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const lane_place<shape> at = lane_place<shape>::of(lane, warp);
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 

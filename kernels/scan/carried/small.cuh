@@ -5,7 +5,7 @@
  * there are no tickets. As in scan/carried/carried.cuh partitions are those of a virtual vector: the call's
  * elements begin at position `skew`, and a stand-in precedes them.
  *
- * Where the carry is is known on the device alone. But the host knows where it must be if every call so
+ * Only the device knows the carry's position. But the host knows where it must be if every call so
  * far ran once, which is so but for graphs that are launched again. So a block loads and adds up groups as
  * if it were there, while it reads the carry, and again if it is not.
  *

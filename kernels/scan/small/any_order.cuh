@@ -104,8 +104,8 @@ wait_for_partitions(const lookback_memory &lookback, epoch_t epoch, int partitio
     return over_lanes<Pair>::sum(seen[0]);
 }
 
-template <class Pair, int Loads, int Warps, bool Alone>
-__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
+template <class Pair, int Loads, int Warps, bool OneBlock>
+__global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
     scan_small_any_order(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -118,8 +118,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const int n = hot.n;
     const bool backward = hot.backward;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int partition = Alone ? 0 : (int)blockIdx.x;
-    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
+    const int partition = OneBlock ? 0 : (int)blockIdx.x;
+    const bool last_partition = OneBlock || partition == (int)gridDim.x - 1;
 
     /* ---- Load: as in scan_small -------------------------------------------------------------- */
     const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     grid_dependency_wait();
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
-    if (!Alone) epoch = read_epoch(lookback);
+    if (!OneBlock) epoch = read_epoch(lookback);
     const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
                                                                              elements exist */
     lane_items<Pair, V> items[Loads];
@@ -156,11 +156,11 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (lane == 0) shared.warps[warp] = sum;
     __syncthreads();
 
-    const bool publishes = !Alone && warp == 0; /* no warp precedes warp 0 */
+    const bool publishes = !OneBlock && warp == 0; /* no warp precedes warp 0 */
     sum = Pair::identity;
     if (lane < (publishes ? Warps : warp)) sum = shared.warps[lane];
     sum = over_lanes<Pair>::sum(sum);
-    if (!Alone) jitter(lookback, epoch, partition * Warps + warp, jitter_publish);
+    if (!OneBlock) jitter(lookback, epoch, partition * Warps + warp, jitter_publish);
     if (publishes) {
         if (carry) __threadfence();
         if (lane == 0 && !last_partition) publish<U>(lookback, epoch, partition, sum);
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     }
 
     /* ---- Look back --------------------------------------------------------------------------- */
-    if (!Alone) {
+    if (!OneBlock) {
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
         sum = wait_for_partitions<Pair, shape>(lookback, epoch, partition);
         if (lane == 0) shared.before[warp] = sum;
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
     for (int r = 0; r < Loads; ++r) items[r].results(x[r], false, hot.rest.transform);
     store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
-    if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+    if (!OneBlock && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 } /* namespace vscan */

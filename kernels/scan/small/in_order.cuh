@@ -6,7 +6,7 @@
  * Blocks of level 1. A partition has 1, 2 or 4 of them. One warp, the one with the fewest
  * aggregates to wait for, adds up their groups, a lane each block: it reads the sums of the groups,
  * writes R1 of each, and publishes X1 at the end of the block, with its head flags, as an aggregate
- * of its own. (A block that is alone: scan/small/alone.cuh.)
+ * of its own. (Where there is one block: scan/small/one_block.cuh.)
  *
  * The look-back. A thread reads aggregates by 16 bytes; what a warp has read at a time is 4 whole
  * tiles. It goes to shared memory, a row each tile, and one lane each row adds it up. What is not

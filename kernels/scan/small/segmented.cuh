@@ -179,7 +179,7 @@ prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e_heads)[Loads],
 }
 
 /* What precedes the lane's groups: found by all threads of a block. */
-template <class Pair, int Loads, int Warps, bool Alone>
+template <class Pair, int Loads, int Warps, bool OneBlock>
 struct segmented_before {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
@@ -194,7 +194,7 @@ struct segmented_before {
         constexpr int S = shape::scan_groups;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const int scan_lanes =
-            Alone ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
+            OneBlock ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
         packed<U, S> g;
         packed<uint32_t, S> h = {};
 #pragma unroll
@@ -204,9 +204,9 @@ struct segmented_before {
             h = shared.groups.all_heads[lane];
         }
         scan_groups<Pair, true>(g.value, h.value, lane, scan_lanes);
-        if (!Alone)
+        if (!OneBlock)
             jitter(place.lookback, place.epoch, place.number * Warps + warp, jitter_publish);
-        if (!Alone && !place.last) {
+        if (!OneBlock && !place.last) {
             if (warp == 0) {
                 if (place.carry) __threadfence();
                 if (lane == shape::scan_lanes - 1)
@@ -217,7 +217,7 @@ struct segmented_before {
         prefixes_of_groups(e, e_heads, g, h, shared, warp, lane);
         p = Pair::identity;
         count = 0;
-        if (Alone) return;
+        if (OneBlock) return;
         const bool closes = place.last && threadIdx.x == shape::threads - 1;
         look_back_small<Pair, Loads, Warps>(p, count, shared, place.lookback, place.epoch,
                                             place.number, place.counting);

@@ -4,7 +4,7 @@
  * partition and holds it in registers from its loads to its stores. Plain scans by pairs that any
  * order suits are in scan/small/any_order.cuh.
  *
- * There are some shapes (scan/small/shape.cuh). Alone: one block with as many warps as the vector
+ * There are some shapes (scan/small/shape.cuh). One block: with as many warps as the vector
  * needs; nothing is exchanged between blocks. Narrow partitions of 4 KiB (8-byte elements: 8 KiB),
  * so that many multiprocessors load a small vector. Wide partitions of 16 KiB, so that there are no
  * more aggregates than a block can load at once. Floats in order have partitions of 8 KiB between, on
@@ -19,7 +19,7 @@
  * nobody needs it.
  *
  * Above the groups float and double plus have the order of lib/core/order.h, and an aggregate for
- * each block of level 1: scan/small/in_order.cuh, scan/small/alone.cuh. All other pairs (in
+ * each block of level 1: scan/small/in_order.cuh, scan/small/one_block.cuh. All other pairs (in
  * segmented scans) have an aggregate for each partition: scan/small/segmented.cuh.
  *
  * Shared memory: the group sums, and the sums of earlier partitions.
@@ -35,7 +35,7 @@
 #include <type_traits>
 
 #include "machine/tma.cuh"
-#include "scan/small/alone.cuh"
+#include "scan/small/one_block.cuh"
 #include "scan/small/any_order.cuh"
 #include "scan/small/in_order.cuh"
 #include "scan/small/segmented.cuh"
@@ -50,8 +50,8 @@ static constexpr bool flags_at_once = true;
 static constexpr bool flags_at_once = false;
 #endif
 
-template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
-__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Segmented, Loads>)
+template <class Pair, bool Segmented, int Loads, int Warps, bool OneBlock>
+__global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : small_blocks<Pair, Segmented, Loads>)
     scan_small(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
 #ifndef VSCAN__TMA
@@ -60,10 +60,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items;
-    using in_order = std::conditional_t<Alone, in_order_alone<Pair, Segmented, Warps>,
+    using in_order = std::conditional_t<OneBlock, in_order_one_block<Pair, Segmented, Warps>,
                                         in_order_before<Pair, Segmented, Loads, Warps>>;
     using before_t = std::conditional_t<Pair::in_any_order,
-                                        segmented_before<Pair, Loads, Warps, Alone>, in_order>;
+                                        segmented_before<Pair, Loads, Warps, OneBlock>, in_order>;
     using shared_t = typename before_t::shared_t;
     __shared__ shared_t shared_here;
     shared_t &shared = address_once(shared_here);
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     const int n = hot.n;
     const bool backward = hot.backward;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int partition = Alone ? 0 : (int)blockIdx.x;
-    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
+    const int partition = OneBlock ? 0 : (int)blockIdx.x;
+    const bool last_partition = OneBlock || partition == (int)gridDim.x - 1;
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- Load -------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     grid_dependency_wait(!let_next_late);
     const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
-    if (!Alone) epoch = read_epoch(lookback);
+    if (!OneBlock) epoch = read_epoch(lookback);
     /* Segmented scans reverse the elements of a backward scan where they load and store them.
        Plain scans are 3 to 6 % faster if they choose where an element is used. */
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     const bool fast = whole && !backward;
     const bool reversed = Segmented || !backward;
     if (Segmented) {
-        /* Elements that have been loaded are moved to other registers before the next loads, which so
-           wait for them. Bits and bytes backward are faster that way nevertheless. */
+        /* Elements that have been loaded are moved to other registers before the next loads, which
+           therefore wait for them. Bits and bytes backward are faster that way nevertheless. */
         const bool whole_flags = flags_at_once && fast && lane_heads<V>::are_whole(scan);
         const bool flags_first = flags_at_once && scan.flag_type == VSCAN_INT;
         if (whole_flags)
@@ -157,17 +157,17 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
         store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else
         store_items(items, hot.out, begin, shape::load_items, n, backward, out_aligned && whole);
-    if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+    if (!OneBlock && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+template <class Pair, bool Segmented, int Loads, int Warps, bool OneBlock>
 static constexpr auto small_kernel() {
     if constexpr (!Segmented && Pair::in_any_order)
-        return scan_small_any_order<Pair, Loads, Warps, Alone>;
+        return scan_small_any_order<Pair, Loads, Warps, OneBlock>;
     else
-        return scan_small<Pair, Segmented, Loads, Warps, Alone>;
+        return scan_small<Pair, Segmented, Loads, Warps, OneBlock>;
 }
 
 /* Elements of a vector up to which partitions are narrow. */
@@ -191,7 +191,7 @@ static bool small_fits(const vscan__launch *launch, const vscan__scan *scan) {
 template <class Pair, bool Segmented>
 static cudaError_t launch_small(const vscan__launch *launch, const scan_arguments &rest) {
     using T = typename Pair::T;
-    using alone = one_block<Pair>;
+    using one = one_block<Pair>;
     using small = narrow_partitions<Pair>;
     using large = wide_partitions<Pair>;
     small_arguments a;
@@ -208,12 +208,12 @@ static cudaError_t launch_small(const vscan__launch *launch, const scan_argument
     a.header = rest.lookback.header;
     a.rest = rest;
     const auto over = [&](int items) { return (a.n + items - 1) / items; };
-    static_assert(one_block_bytes <= alone::items * (int64_t)sizeof(T), "one block");
+    static_assert(one_block_bytes <= one::items * (int64_t)sizeof(T), "one block");
     const bool overlap = launch->may_overlap;
     const cudaStream_t stream = launch->stream;
     if (a.n * (int64_t)sizeof(T) <= one_block_bytes)
-        return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::load_items),
-                     0, stream, a, overlap);
+        return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(one::load_items), 0,
+                     stream, a, overlap);
     if (a.n <= narrow_max_items<Pair, Segmented>)
         return start(small_kernel<Pair, Segmented, small::loads, small_warps, false>(),
                      over(small::items), small::threads, 0, stream, a, overlap);

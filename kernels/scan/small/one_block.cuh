@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What scan/small/small.cuh does above the groups for float and double plus where a block is alone. Each
+ * What scan/small/small.cuh does above the groups for float and double plus where there is one block. Each
  * warp finds for itself what precedes its groups, without a barrier: a lane adds up the groups
  * before its own one in their block of level 1, and some lanes instead a whole earlier block.
  */
-#ifndef VSCAN_SCAN_SMALL_ALONE_CUH
-#define VSCAN_SCAN_SMALL_ALONE_CUH
+#ifndef VSCAN_SCAN_SMALL_ONE_BLOCK_CUH
+#define VSCAN_SCAN_SMALL_ONE_BLOCK_CUH
 
 #include "order/level_1.cuh"
 #include "scan/small/shape.cuh"
@@ -13,7 +13,7 @@
 namespace vscan {
 
 template <class Pair, bool Segmented, int Warps>
-struct in_order_alone {
+struct in_order_one_block {
     using U = typename Pair::U;
     using shape = small_shape<Pair, 1, Warps>;
     static constexpr int blocks = shape::items / VSCAN__LEVEL_1, groups = nested<U>::groups;
