@@ -117,10 +117,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     /* ---- The old carry ----------------------------------------------------------------------- */
     copy_carry(old.carry, scan.carry, (int)threadIdx.x, shape::threads);
     async_copies_wait();
-    if (threadIdx.x == 0) {
-        old.nothing = Pair::out(Pair::identity, a.transform);
-        if (c.resumed) segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
-    }
+    if (threadIdx.x == 0) old.nothing = Pair::out(Pair::identity, a.transform);
+    if (threadIdx.x == 0 && c.resumed)
+        segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
     __threadfence();
     __syncthreads();
     const vscan__carry_state &from = present(old.carry);
