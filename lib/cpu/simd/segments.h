@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segments given by offsets, each a vector of its own, of which most have one group or less. Longer ones
+ * Segments given by offsets, each a vector of its own, of which most have a few groups or less. Longer ones
  * are left to the caller. For tile.h.
  */
 
@@ -44,6 +44,17 @@ static ALWAYS_INLINE K NAME(sum_group)(enum vscan_op op, const T *from, int64_t 
 #endif
 }
 
+/* The same of some groups. */
+enum { NAME(short_most) = 8 * GROUP };
+static ALWAYS_INLINE K NAME(sum_groups)(enum vscan_op op, const T *from, int64_t n) {
+    if (EXACT || n <= GROUP) return NAME(sum_group)(op, from, n);
+    K sum = NAME(sum_group)(op, from, GROUP);
+    for (int64_t i = GROUP; i < n; i += GROUP)
+        sum = NAME(combine1)(op, sum,
+                             NAME(sum_group)(op, from + i, vscan__cpu_smaller(n - i, GROUP)));
+    return sum;
+}
+
 static ALWAYS_INLINE int64_t NAME(short_segments)(enum vscan_op op,
                                                   const struct vscan__cpu_ragged *ragged, int64_t k,
                                                   int64_t to) {
@@ -51,13 +62,14 @@ static ALWAYS_INLINE int64_t NAME(short_segments)(enum vscan_op op,
     const T *in = scan->in;
     T *out = scan->out, *totals = scan->totals;
     const K z = NAME(unbox)(ragged->z), empty = NAME(unbox)(ragged->empty);
+    const int64_t most = out != NULL ? GROUP : NAME(short_most);
     int64_t begin = vscan__cpu_offset(scan, k);
     for (; k < to; k++) {
         const int64_t end = vscan__cpu_offset(scan, k + 1);
-        if (begin < 0 || end < begin || end > scan->n || end - begin > GROUP) return k;
+        if (begin < 0 || end < begin || end > scan->n || end - begin > most) return k;
         K total = empty;
         if (end > begin && out == NULL) {
-            total = NAME(combine1)(op, z, NAME(sum_group)(op, in + begin, end - begin));
+            total = NAME(combine1)(op, z, NAME(sum_groups)(op, in + begin, end - begin));
         } else if (end > begin) {
             const struct vscan__cpu_span span = {.in = in + begin,
                                                  .out = out + begin,

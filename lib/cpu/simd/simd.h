@@ -119,8 +119,8 @@ struct vscan__cpu_pair {
     int64_t kept; /* bytes that it keeps of a tile */
     /* scans or reduces every column of a band */
     void (*band)(const struct vscan__cpu_band *band);
-    /* scans or reduces segments k .. to - 1, up to one of more than a group, or one whose offsets are
-       wrong; returns its number, or `to` */
+    /* scans or reduces segments k .. to - 1, up to one of more than a few groups, or one whose offsets
+       are wrong; returns its number, or `to` */
     int64_t (*short_segments)(const struct vscan__cpu_ragged *ragged, int64_t k, int64_t to);
 };
 
