@@ -337,12 +337,11 @@ struct by_offsets_block {
                 wrong = number_of(segment) == 1 && !is_offset(0) ? 0 : number_of(segment);
             if (there && good) {
                 const int64_t last_at = p.end < end - 1 ? p.end : end - 1;
-                if (s == 0) {
-                    const int64_t piece = first_piece(begin, p);
-                    if (begin <= p.begin && piece <= last_at)
-                        list(begin, end, (piece - begin) / B, (last_at - begin) / B, 0, false);
-                } else if (end - begin > most_alone) {
-                    list(begin, end, 0, (last_at - begin) / B, s, end - begin <= B);
+                if (s == 0 || end - begin > most_alone) {
+                    const int64_t first = s == 0 ? first_piece(begin, p) : begin;
+                    if (first <= last_at && (s > 0 || begin <= p.begin))
+                        list(begin, end, (first - begin) / B, (last_at - begin) / B, s,
+                             s > 0 && end - begin <= B);
                 } else if (at >= 0 && at + (end - begin) <= p.loaded) {
                     length = (int)(end - begin);
                 } else if (end > begin) {
@@ -577,6 +576,26 @@ struct by_offsets_block {
 
     /* ---- All --------------------------------------------------------------------------------- */
 
+    __device__ __forceinline__ void do_partition() {
+        load();
+        if (threadIdx.x == 0) shared.piece_count = shared.group_count = shared.long_count = 0;
+        segments();
+        sync_warps<1, threads>();
+        if (shared.group_count > 0) { /* the same for all */
+            groups();
+            sync_warps<1, threads>();
+            pieces();
+            sync_warps<1, threads>();
+            if (shared.long_count > 0) add_longs();
+            if (Scan) {
+                sync_warps<1, threads>();
+                results();
+                sync_warps<1, threads>();
+            }
+        }
+        if (Scan) store();
+    }
+
     __device__ __forceinline__ void run() {
         const bool works = threadIdx.x<threads, by_ticket = partitions> gridDim.x;
         ticket t = {0, 0};
@@ -593,33 +612,15 @@ struct by_offsets_block {
             }
             find(shared.next[k % 2], number, t.epoch);
         };
-        if (!works) find_next(0);
 #pragma unroll 1
-        for (int k = 0;; ++k) {
-            __syncthreads(); /* the partition is known, the last one is done */
-            p = shared.next[k % 2];
-            if (p.number >= partitions) break;
-            if (!works) {
+        for (int k = -1;; ++k) {
+            if (k >= 0) p = shared.next[k % 2];
+            if (k >= 0 && p.number >= partitions) break;
+            if (!works)
                 find_next(k + 1);
-                continue;
-            }
-            load();
-            if (threadIdx.x == 0) shared.piece_count = shared.group_count = shared.long_count = 0;
-            segments();
-            sync_warps<1, threads>();
-            if (shared.group_count > 0) { /* the same for all */
-                groups();
-                sync_warps<1, threads>();
-                pieces();
-                sync_warps<1, threads>();
-                if (shared.long_count > 0) add_longs();
-                if (Scan) {
-                    sync_warps<1, threads>();
-                    results();
-                    sync_warps<1, threads>();
-                }
-            }
-            if (Scan) store();
+            else if (k >= 0)
+                do_partition();
+            __syncthreads(); /* the next partition is known, this one is done */
         }
         report(a.late, VSCAN_ERROR_OFFSETS, wrong);
     }
