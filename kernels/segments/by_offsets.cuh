@@ -247,26 +247,36 @@ struct by_offsets_block {
 
     /* ---- Segments ---------------------------------------------------------------------------- */
 
+    /* The balanced tree over elements c .. c + C - 1 of so many at `at`, in whose numbers the bits of
+       `turn` are exchanged. */
+    template <int C>
+    __device__ __forceinline__ U tree(int at, int length, int c, int turn) const {
+        U x[C];
+#pragma unroll
+        for (int i = 0; i < C; ++i) {
+            const int j = (c + i) ^ turn;
+            x[i] = Pair::identity;
+            if (j < length) x[i] = value(at + j);
+        }
+        return sum_items<Pair>(x);
+    }
+
+    /* The same over a group: half by half, as registers are few. */
+    __device__ __forceinline__ U tree_of_group(int at, int length) const {
+        U sum = Pair::identity;
+#pragma unroll 1
+        for (int c = 0; c < G; c += G / 2)
+            sum = Pair::combine(sum, tree<G / 2>(at, length, c, threadIdx.x % G));
+        return sum;
+    }
+
     /* A segment of up to P elements at `at`, alone by its thread; length -1: none. */
     template <int P>
     __device__ __forceinline__ U alone(int at, int length) const {
-        constexpr int C = P < 16 ? P : 16;
-        const int lane = threadIdx.x % 32;
-        if constexpr (!Scan) {
-            U sum = Pair::identity;
-#pragma unroll
-            for (int c = 0; c < P; c += C) {
-                U x[C];
-#pragma unroll
-                for (int i = 0; i < C; ++i) {
-                    const int j = (c + i) ^ (lane & (P - 1));
-                    x[i] = Pair::identity;
-                    if (j < length) x[i] = value(at + j);
-                }
-                const U part = sum_items<Pair>(x);
-                sum = c == 0 ? part : Pair::combine(sum, part);
-            }
-            return Pair::combine(z, sum);
+        if constexpr (!Scan && P == G) {
+            return Pair::combine(z, tree_of_group(at, length));
+        } else if constexpr (!Scan) {
+            return Pair::combine(z, tree<P>(at, length, 0, threadIdx.x % P));
         } else {
             U x[P], total = Pair::identity;
 #pragma unroll
@@ -372,26 +382,13 @@ struct by_offsets_block {
     /* ---- Groups and pieces ------------------------------------------------------------------- */
 
     __device__ __forceinline__ void groups() const {
-        const int lane = threadIdx.x % 32;
         const int count = min_of(shared.group_count, shape::groups);
 #pragma unroll 1
         for (int g = threadIdx.x; g < count; g += threads) {
             const offsets_piece &piece = shared.pieces[shared.piece_of[g]];
             const int first = (g - piece.group) * G, at = piece.at + first;
             const int length = piece.length - first;
-            U half[2];
-#pragma unroll
-            for (int h = 0; h < 2; ++h) {
-                U x[G / 2];
-#pragma unroll
-                for (int i = 0; i < G / 2; ++i) {
-                    const int j = (h * (G / 2) + i) ^ lane;
-                    x[i] = Pair::identity;
-                    if (j < length) x[i] = value(at + j);
-                }
-                half[h] = sum_items<Pair>(x);
-            }
-            shared.sums[g] = Pair::combine(half[0], half[1]);
+            shared.sums[g] = tree_of_group(at, length);
         }
     }
 
