@@ -32,7 +32,7 @@ for function in $functions; do
     esac
 done
 
-for launcher in $(grep -o 'vscan__launch_[a-z_]*' lib/cuda/launch.h | sort -u); do
+for launcher in $(sed -n 's/.*\(vscan__launch_[a-z_]*\).*/\1/p' lib/cuda/launch.h | sort -u); do
     case $launcher in
     vscan__launch_fill | vscan__launch_copy_bits) ;; # of one pattern for all sizes: a GPU alone runs them
     *) lacks "$launcher" "tests/emulator/*.cpp" tests/emulator/*.cpp tests/emulator/*.h ;;

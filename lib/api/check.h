@@ -83,7 +83,8 @@ static inline void vscan__leave_at_return(vscan_ctx *const *ctx) {
     (void)vscan__leave(*ctx, VSCAN_OK);
 }
 #define VSCAN__LEAVE_AT_RETURN(ctx)                                                                \
-    __attribute__((cleanup(vscan__leave_at_return))) vscan_ctx *const vscan__entered_ = (ctx)
+    __attribute__((cleanup(vscan__leave_at_return), unused)) vscan_ctx *const vscan__entered_ =    \
+        (ctx)
 
 /* The parameter ctx, a handle, becomes the context. */
 #define VSCAN__ENTER(ctx)                                                                          \

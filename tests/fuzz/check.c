@@ -91,5 +91,5 @@ void check_pair_of(int op, int type) {
 
 void check_pair(int op, struct arg in) {
     check_enum(op, VSCAN_PLUS, LAST_OP);
-    if (in.b != NULL) check_pair_of(op, in.b->type);
+    if (in.b != NULL) check_pair_of(op, (int)in.b->type);
 }

@@ -29,9 +29,9 @@ static inline struct pair pair_at(int64_t k) {
     return all[k];
 }
 
-static inline bool reference_has_pair(int op, int type) {
+static inline bool reference_has_pair(int64_t op, int64_t type) {
     for (int k = 0; k < vscan__pair_count; k++)
-        if ((int)pair_at(k).op == op && (int)pair_at(k).type == type) return true;
+        if ((int64_t)pair_at(k).op == op && (int64_t)pair_at(k).type == type) return true;
     return false;
 }
 
