@@ -39,8 +39,16 @@ static void refused_handles(void **state) {
         refused_untouched(h.status, "in ", vscan_reduce_rows(c, plus, h.handle, 2, 3, w.out, NULL));
         refused_untouched(h.status, "totals ",
                           vscan_reduce_columns(c, plus, w.in, 2, 3, h.handle, NULL));
+        refused_untouched(h.status, "in ",
+                          vscan_reduce_columns(c, plus, h.handle, 2, 3, w.out, NULL));
+        refused_untouched(h.status, "totals ",
+                          vscan_reduce_rows(c, plus, w.in, 2, 3, h.handle, NULL));
+        refused_untouched(h.status, "in ",
+                          vscan_scan_rows_segmented(c, plus, h.handle, w.flags, 2, 3, w.out, NULL));
         refused_untouched(h.status, "heads ",
                           vscan_scan_rows_segmented(c, plus, w.in, h.handle, 2, 3, w.out, NULL));
+        refused_untouched(h.status, "out ",
+                          vscan_scan_rows_segmented(c, plus, w.in, w.flags, 2, 3, h.handle, NULL));
         if (h.handle == NULL) continue; /* none */
         vscan_matrix_options o = {.size = sizeof o, .totals = h.handle};
         refused_untouched(h.status, "options->totals ",
