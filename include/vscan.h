@@ -1008,7 +1008,7 @@ typedef struct vscan_scan_by_offsets_options {
  * n = 0: all segments are empty. Asynchronous; can be captured. The data is read and written once. Allocation: see
  * vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
- * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS. Since 1.1.0.
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                              const vscan_buffer *offsets, vscan_buffer *out,
@@ -1699,8 +1699,8 @@ typedef struct vscan_runs_options {
  *
  *   keys       int, long, float or double. Equal means equal for vscan_sort, see vscan_keys_to_heads
  *   keys_out   of keys' type, any length, or NULL
- *   offsets    int or long, at least one element, one more than there are runs to hold all, or NULL. (Lengths:
- *              vscan_offsets_to_lengths)
+ *   offsets    int or long, at least one element, one more than there are runs to hold all, or NULL; int for at most
+ *              INT32_MAX keys. (Lengths: vscan_offsets_to_lengths)
  *   options    NULL: no flags, no count
  *     within   int, byte or bit, of keys' length, as in vscan_keys_to_heads: runs of rows that are equal in several
  *              columns
@@ -1710,7 +1710,7 @@ typedef struct vscan_runs_options {
  * n = 0: only the count is written, 0, and offsets[0] = 0. Asynchronous; can be captured. Allocation: see
  * vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
- * OUT_LENGTH. Since 1.1.0.
+ * OUT_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_runs(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
                                   vscan_buffer *offsets, const vscan_runs_options *options);
@@ -1743,7 +1743,7 @@ typedef struct vscan_reduce_by_key_options {
  * A run is a vector of its own: its total has the bits of vscan_reduce of its elements alone.
  * n = 0: only the count is written, 0. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE; late: OUT_LENGTH, TOTALS_LENGTH. Since 1.1.0.
+ * DEVICE_MEMORY, CAPTURE; late: OUT_LENGTH, TOTALS_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_reduce_by_key(vscan_ctx *ctx, vscan_op op, const vscan_buffer *keys,
                                            const vscan_buffer *in, vscan_buffer *keys_out,

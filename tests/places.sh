@@ -22,10 +22,6 @@ for function in $functions; do
     lacks "$function" "tests/golden/abi.xml (sh tests/abi.sh --write)" tests/golden/abi.xml
     lacks "$function" "tests/unit/test_*.c" tests/unit/test_*.c
     lacks "$function" "tests/faults/every_call.c" tests/faults/every_call.c
-    case $function in
-    # They call slots that are fuzzed, and soaked, under names of their own; test_by_key.c has their refusals.
-    vscan_runs | vscan_reduce_by_key) continue ;;
-    esac
     lacks "$function" "tests/fuzz/calls_*.c" tests/fuzz/calls_*.c
     case $function in
     # What has no blocks that wait for each other needs no soak (tests/unit/calls_run.c).

@@ -96,6 +96,42 @@ def call_reduce_segmented():
     totals.must_be(scan_segments(op, x, offsets, initial=scalar(z), by_heads=by_heads)[1])
 
 
+def call_by_key():
+    (kind, op), of, runs = one_of(*PAIRS), one_of(*KEYS), chance(300)
+    keys = np.repeat(numbers(of, runs), rng.integers(0, 1 + one_of(1, 3, 30, 400), runs))
+    if of in (FLOAT, DOUBLE):
+        mix_nans(keys)
+    n, within = len(keys), chance(2)
+    x, (marks, set_), (given, z) = numbers(kind, n), flags(n, 200), initial(kind)
+    starts = set_ & bool(within)
+    starts[1:] |= np.diff(ranks(keys, keys)[0]) != 0
+    at = offsets_of(starts)
+    runs = len(at) - 1
+    some = [max(0, runs + one_of(0, 0, 3, -1, -runs // 2)) for _ in range(3)]
+    vector, key_vector, count = Vector(kind, n, x), Vector(of, n, keys), Vector(LONG, 1)
+    keys_out, totals, offsets = Vector(of, some[0]), Vector(kind, some[1]), Vector(one_of(INT, LONG), some[2] + 1)
+    wants_keys = chance(4) > 0
+    yield kind, op, of, n, runs, marks.kind, within, z, some, offsets.kind, wants_keys
+
+    def fits(vector, values):
+        vector.must_be(np.concatenate([values, vector.before[len(values) :]])[: vector.n])
+
+    asks = {"within": marks.view if within else None, "count": count.view}
+    do("reduce_by_key", ctx, op, key_vector.view, vector.view, keys_out.view if wants_keys else None, totals.view,
+       options(**given, **asks))
+    assert call("ctx_synchronize", ctx) == (OUT_LENGTH if wants_keys and some[0] < runs else
+                                            TOTALS_LENGTH if some[1] < runs else 0)
+    fits(totals, scan_segments(op, x, at, initial=scalar(z), by_heads=False)[1])
+    count.must_be(runs)
+    do("runs", ctx, key_vector.view, keys_out.view, offsets.view, options(**asks))
+    assert call("ctx_synchronize", ctx) == (OUT_LENGTH if min(some[0], some[2]) < runs else 0)
+    fits(keys_out, keys[at[:-1]])
+    fits(offsets, at)
+    count.must_be(runs)
+    vector.must_be(x)
+    key_vector.must_be(keys)
+
+
 def call_matrix():
     (kind, op), exclusive, backward = one_of(*PAIRS), chance(2), chance(2)
     columns = one_of(chance(3), 1 + chance(40), one_of(16, 32, 100, 128, 1000, 4099), chance(3000))

@@ -21,7 +21,7 @@ MOVED = COMPARED + (BYTE,)
 RELATIONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 CARRY_BYTES = 384
 NO_BACKEND = (300, 301, 302, 303)
-OUT_LENGTH, POSITION, REPEATED = 404, 402, 403
+OUT_LENGTH, POSITION, REPEATED, TOTALS_LENGTH = 404, 402, 403, 400
 
 # (type, operator) of each row of the matrix: what has no row is refused
 _ROWS = (pathlib.Path(__file__).parents[2] / "lib/core/pairs.h").read_text()

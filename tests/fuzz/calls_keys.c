@@ -56,6 +56,86 @@ void fuzz_keys_to_heads(void) {
     MAKE(vscan_keys_to_heads, (call.ctx_handle, keys.handle, within.handle, heads.handle));
 }
 
+/* ---- Runs -------------------------------------------------------------------------------------- */
+
+void draw_runs(struct runs *r, int64_t n, const struct arg *others, int count) {
+    const vscan_type type = type_drawn(NUMBERS);
+    *r = (struct runs){.keys = vector_drawn(type, n, VALUES)};
+    if (below(2)) r->within = vector_drawn(type_drawn(FLAG_TYPES), n, FLAGS);
+    if (below(4)) r->keys_out = vector_drawn(type, below(4) ? n : below(n + 1), OPEN);
+    check_buffer(r->keys);
+    check_type(r->keys, NUMBERS);
+    if (r->within.handle != NULL) {
+        check_buffer(r->within);
+        check_type(r->within, FLAG_TYPES);
+        if (r->keys.b != NULL) check_length(r->within, r->keys.b->n);
+    }
+    struct arg all[ARGUMENTS] = {r->keys, r->within, r->keys_out};
+    memcpy(all + 3, others, (size_t)count * sizeof *others);
+    if (r->keys_out.handle != NULL) {
+        check_buffer(r->keys_out);
+        if (r->keys.b != NULL) check_type(r->keys_out, TYPES(r->keys.b->type));
+        for (int k = 0; k < count + 3; k++)
+            if (k != 2) check_apart(r->keys_out, all[k]);
+    }
+    r->c = counting_drawn(all, count + 3);
+}
+
+int64_t *runs_expected(const struct runs *r, int64_t *count) {
+    struct buffer *const keys = r->keys.b;
+    if (keys->n > 0 && below(2)) write_both(keys, in_order(r->keys));
+    const struct sort_rule rule = {.type = keys->type};
+    const size_t size = (size_t)bytes_of(keys->type, 1);
+    const uint8_t *const set = r->within.handle != NULL ? flags_of(r->within) : NULL;
+    int64_t *const begins = scratch((keys->n + 1) * 8);
+    *count = 0;
+    for (int64_t i = 0; i < keys->n; i++)
+        if (i == 0 || (set != NULL && set[i]) ||
+            sort_compare(&rule, shadow_of(keys), i - 1, i) != 0)
+            begins[(*count)++] = i;
+    begins[*count] = keys->n;
+    expect_count(&r->c, *count, true);
+    if (r->keys_out.handle == NULL) return begins;
+    char *const v = copy_of(r->keys_out);
+    for (int64_t k = 0; k < *count && k < r->keys_out.b->n; k++)
+        memcpy(v + (size_t)k * size, shadow_of(keys) + (size_t)begins[k] * size, size);
+    expect(r->keys_out, v);
+    if (*count > r->keys_out.b->n) expect_late(VSCAN_ERROR_OUT_LENGTH);
+    return begins;
+}
+
+void fuzz_runs(void) {
+    context_drawn();
+    const int64_t n = length_drawn();
+    struct arg offsets = {NULL, NULL};
+    if (below(4))
+        offsets = vector_drawn(type_drawn(INTEGERS), below(4) ? n + 1 : 1 + below(n + 1), OPEN);
+    struct runs r;
+    draw_runs(&r, n, &offsets, 1);
+    if (offsets.handle != NULL) {
+        check_buffer(offsets);
+        check_countable(offsets, r.keys.b != NULL ? r.keys.b->n : 0);
+        if (offsets.b != NULL && offsets.b->n < 1) refuse(VSCAN_ERROR_LENGTH);
+        check_apart(offsets, r.keys);
+        check_apart(offsets, r.within);
+    }
+    const vscan_runs_options o = {
+        .size = sizeof o, .within = r.within.handle, .count = r.c.at.handle};
+    const void *const options = options_drawn(&o, sizeof o);
+    if (right()) {
+        int64_t count;
+        const int64_t *const begins = runs_expected(&r, &count);
+        if (offsets.handle != NULL) {
+            void *const v = copy_of(offsets);
+            for (int64_t k = 0; k <= count && k < offsets.b->n; k++)
+                put_number(offsets.b->type, v, k, begins[k]);
+            if (count + 1 > offsets.b->n) expect_late(VSCAN_ERROR_OUT_LENGTH);
+            expect(offsets, v);
+        }
+    }
+    MAKE(vscan_runs, (call.ctx_handle, r.keys.handle, r.keys_out.handle, offsets.handle, options));
+}
+
 /* ---- Positions of flags ------------------------------------------------------------------------ */
 
 void fuzz_flags_to_positions(void) {

@@ -389,6 +389,8 @@ void fuzz_scan_by_offsets(void) {
     context_drawn();
     struct scanned s;
     draw_scan(&s, true, false);
+    s.carry = (struct carry_arg){NULL, NULL}; /* it takes none */
+    s.goes_on = false;
     const int64_t n = length_drawn();
     s.in = vector_drawn(s.type, n, VALUES);
     const struct arg offsets = offsets_drawn(type_drawn(INTEGERS), n);
@@ -443,4 +445,49 @@ void fuzz_reduce_by_offsets(void) {
     }
     MAKE(vscan_reduce_by_offsets, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
                                    d.totals.handle, d.options));
+}
+
+void fuzz_reduce_by_key(void) {
+    context_drawn();
+    struct scanned s = {.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)};
+    const vscan_type type = type_drawn(SCANNED);
+    const int64_t n = length_drawn();
+    s.in = vector_drawn(type, n, VALUES);
+    const struct arg totals = vector_drawn(type, below(4) ? n : below(n + 1), OPEN);
+    draw_begin(&s, false);
+    const struct arg others[] = {s.in, totals, s.initial_buffer};
+    struct runs runs;
+    draw_runs(&runs, n, others, 3);
+    check_buffer(s.in);
+    check_buffer(totals);
+    check_pair(s.op, s.in);
+    if (runs.keys.b != NULL) check_length(s.in, runs.keys.b->n);
+    if (s.in.b != NULL) check_type(totals, TYPES(s.in.b->type));
+    check_begin(&s);
+    const struct arg inputs[] = {s.in, s.initial_buffer, runs.keys, runs.within};
+    for (int k = 0; k < 4; k++) check_apart(totals, inputs[k]);
+    const vscan_reduce_by_key_options o = {.size = sizeof o,
+                                           .initial = initial_value(&s),
+                                           .initial_buffer = s.initial_buffer.handle,
+                                           .within = runs.within.handle,
+                                           .count = runs.c.at.handle};
+    const void *const options = options_drawn(&o, sizeof o);
+    if (right()) {
+        int64_t count;
+        const int64_t *const begins = runs_expected(&runs, &count);
+        char *const sums = copy_of(totals);
+        for (int64_t k = 0; k < count && k < totals.b->n; k++) {
+            struct reference r = {.op = (vscan_op)s.op,
+                                  .type = s.in.b->type,
+                                  .n = begins[k + 1] - begins[k],
+                                  .in = shadow_of(s.in.b) + bytes_of(s.in.b->type, begins[k]),
+                                  .initial = initial_of(&s),
+                                  .total = sums + bytes_of(s.in.b->type, k)};
+            reference_scan(&r);
+        }
+        if (count > totals.b->n && call.late == VSCAN_OK) expect_late(VSCAN_ERROR_TOTALS_LENGTH);
+        expect(totals, sums);
+    }
+    MAKE(vscan_reduce_by_key, (call.ctx_handle, (vscan_op)s.op, runs.keys.handle, s.in.handle,
+                               runs.keys_out.handle, totals.handle, options));
 }

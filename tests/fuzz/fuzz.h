@@ -260,6 +260,17 @@ const void *counting_options_drawn(const struct counting *c);    /* of pack, spl
 void expect_count(const struct counting *c, int64_t count, bool is_known);
 void check_countable(struct arg out, int64_t n); /* numbers up to n */
 
+/* ---- Runs of equal keys (calls_keys.c) --------------------------------------------------------- */
+
+struct runs {
+    struct arg keys, within, keys_out; /* the last two may be none */
+    struct counting c;
+};
+void draw_runs(struct runs *r, int64_t n, const struct arg *others,
+               int count); /* which are apart */
+/* Expects keys and count; where runs begin, and n behind the last one; their number. */
+int64_t *runs_expected(const struct runs *r, int64_t *count);
+
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
 #define FUZZ_CALLS(X)                                                                              \
@@ -327,10 +338,12 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(permute)                                                                                     \
     X(reduce)                                                                                      \
     X(reduce_columns)                                                                              \
+    X(reduce_by_key)                                                                               \
     X(reduce_by_offsets)                                                                           \
     X(reduce_extreme)                                                                              \
     X(reduce_rows)                                                                                 \
     X(reduce_segmented)                                                                            \
+    X(runs)                                                                                        \
     X(scan)                                                                                        \
     X(scan_by_offsets)                                                                             \
     X(scan_columns)                                                                                \

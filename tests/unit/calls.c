@@ -43,6 +43,8 @@ static const char *const family_names[CALL_FAMILIES] = {
     "scan_extreme",
     "reduce_extreme",
     "scan_offsets",
+    "runs",
+    "reduce_by_key",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                    "bit", "long",  "uint8"};

@@ -50,6 +50,8 @@ enum call_family {
     CALL_SCAN_EXTREME,
     CALL_REDUCE_EXTREME,
     CALL_SCAN_OFFSETS,
+    CALL_RUNS,
+    CALL_REDUCE_BY_KEY,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

@@ -184,6 +184,13 @@ static void set_outputs(struct call_ready *r) {
         o[0] = (struct call_output){c->position_type, room + 1};
         o[1] = count;
         break;
+    case CALL_RUNS:
+        o[0] = (struct call_output){c->position_type, room};
+        o[1] = (struct call_output){c->position_type, c->extra ? room + 1 : 0};
+        break;
+    case CALL_REDUCE_BY_KEY:
+        o[1] = count;
+        break;
     case CALL_FLAGS_TO_POSITIONS:
         o[0] = (struct call_output){c->position_type, room};
         o[1] = count;
@@ -220,6 +227,9 @@ static bool has_offsets(enum call_family f) {
            f == CALL_OFFSETS_TO_FLAGS || f == CALL_OFFSETS_TO_LENGTHS || f == CALL_LOWER_BOUND ||
            f == CALL_UPPER_BOUND;
 }
+static bool has_keys(enum call_family f) {
+    return f == CALL_KEYS_TO_HEADS || f == CALL_RUNS || f == CALL_REDUCE_BY_KEY;
+}
 static bool has_heads(enum call_family f) {
     return f == CALL_SPLIT_SEGMENTED || f == CALL_SPLIT_SEGMENTED_POSITIONS;
 }
@@ -228,15 +238,15 @@ static bool has_flags(enum call_family f) {
            f == CALL_REDUCE_SEGMENTED || f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_SPLIT ||
            f == CALL_SPLIT_POSITIONS || f == CALL_DISTRIBUTE_SEGMENTED ||
            f == CALL_DISTRIBUTE_TOTALS || f == CALL_FLAGS_TO_OFFSETS ||
-           f == CALL_FLAGS_TO_POSITIONS || f == CALL_KEYS_TO_HEADS;
+           f == CALL_FLAGS_TO_POSITIONS || has_keys(f);
 }
 
 /* What `in` holds: of lengths and offsets, these are of position_type. Keys have runs so, and values to be
    searched for are some that can be found. */
 static int kind_of_in(enum call_family f) {
     if (f == CALL_LENGTHS_TO_OFFSETS) return CALL_LENGTHS;
-    return f == CALL_KEYS_TO_HEADS || f == CALL_LOWER_BOUND || f == CALL_UPPER_BOUND ? CALL_OFFSETS
-                                                                                     : CALL_VALUES;
+    return has_keys(f) || f == CALL_LOWER_BOUND || f == CALL_UPPER_BOUND ? CALL_OFFSETS
+                                                                         : CALL_VALUES;
 }
 
 vscan_status call_open(struct call_inputs *inputs, const struct call *call, struct call_ready *r) {
@@ -248,6 +258,8 @@ vscan_status call_open(struct call_inputs *inputs, const struct call *call, stru
     c->flags_at = c->flags_at % (inputs->length - c->n) / 32 * 32;
     TRY_CALL(
         input(inputs, kind, kind == CALL_VALUES ? c->type : c->position_type, c->at, c->n, &r->in));
+    if (c->family == CALL_REDUCE_BY_KEY)
+        TRY_CALL(input(inputs, CALL_VALUES, c->type, c->at, c->n, &r->values));
     if (has_offsets(c->family)) TRY_CALL(open_offsets(inputs, r));
     if (has_flags(c->family))
         TRY_CALL(
@@ -260,7 +272,7 @@ vscan_status call_open(struct call_inputs *inputs, const struct call *call, stru
 }
 
 void call_close(struct call_ready *r) {
-    vscan_buffer *const all[] = {r->in, r->flags, r->heads, r->offsets};
+    vscan_buffer *const all[] = {r->in, r->values, r->flags, r->heads, r->offsets};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k) vscan_buffer_destroy(all[k]);
     memset(r, 0, sizeof *r);
 }
@@ -307,6 +319,9 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
     const vscan_reduce_segmented_options totals = {.size = sizeof totals, .count = out[1]};
     const vscan_count_options pack = {.size = sizeof pack, .count = out[1]};
     const vscan_count_options split = {.size = sizeof split, .count = out[1]};
+    const vscan_runs_options runs = {.size = sizeof runs, .within = c->extra ? r->flags : NULL};
+    const vscan_reduce_by_key_options by_key = {
+        .size = sizeof by_key, .within = runs.within, .count = out[1]};
     const vscan_sort_options sort = {.size = sizeof sort,
                                      .order = c->backward ? VSCAN_DESCENDING : VSCAN_ASCENDING};
     const vscan_buffer *const values = out[1] != NULL ? r->in : NULL;
@@ -360,6 +375,10 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         return vscan_flags_to_positions(ctx, r->flags, out[0], &pack);
     case CALL_KEYS_TO_HEADS:
         return vscan_keys_to_heads(ctx, r->in, c->extra ? r->flags : NULL, out[0]);
+    case CALL_RUNS:
+        return vscan_runs(ctx, r->in, out[0], out[1], &runs);
+    case CALL_REDUCE_BY_KEY:
+        return vscan_reduce_by_key(ctx, c->op, r->in, r->values, NULL, out[0], &by_key);
     case CALL_LOWER_BOUND:
         return vscan_lower_bound(ctx, r->offsets, r->in, out[0]);
     case CALL_UPPER_BOUND:

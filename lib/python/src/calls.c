@@ -305,6 +305,14 @@ METHOD(distribute_segmented, 4, "wbbb", NAMES("which", "x", "heads", "out"),
        (c->ctx, (vscan_end)INTEGER(0), B(1), B(2), B(3)))
 METHOD(distribute_totals, 4, "obbb", NAMES("op", "x", "heads", "out"),
        (c->ctx, OP(0), B(1), B(2), B(3)))
+METHOD(runs, 3, "bBBBB", NAMES("keys", "keys_out", "offsets", "within", "count"),
+       (c->ctx, B(0), B(1), B(2), OPTIONS(vscan_runs_options, .within = B(3), .count = B(4))))
+METHOD(reduce_by_key, 5, "obbBbvBBB",
+       NAMES("op", "keys", "x", "keys_out", "totals", "initial", "initial_buffer", "within",
+             "count"),
+       (c->ctx, OP(0), B(1), B(2), B(3), B(4),
+        OPTIONS(vscan_reduce_by_key_options, .initial = c->initial, .initial_buffer = B(6),
+                .within = B(7), .count = B(8))))
 METHOD(keys_to_heads, 3, "bBb", NAMES("keys", "within", "heads"), (c->ctx, B(0), B(1), B(2)))
 METHOD(heads_to_offsets, 2, "bbB", NAMES("heads", "offsets", "count"),
        (c->ctx, B(0), B(1), COUNT(2)))
@@ -480,6 +488,9 @@ PyMethodDef context_methods[] = {
     CALL(upper_bound, "sorted, values, positions"),
     CALL(distribute_segmented, "which, x, heads, out"),
     CALL(distribute_totals, "op, x, heads, out"),
+    CALL(runs, "keys, keys_out, offsets, *, within=None, count=None"),
+    CALL(reduce_by_key, "op, keys, x, keys_out, totals, *, initial=None, initial_buffer=None, "
+                        "within=None, count=None"),
     CALL(keys_to_heads, "keys, within, heads"),
     CALL(heads_to_offsets, "heads, offsets, *, count=None"),
     CALL(flags_to_positions, "flags, positions, *, count=None"),

@@ -232,18 +232,14 @@ static PyObject *segment_reduce(PyObject *module, PyObject *const *arguments, Py
 
 /* ---- By key ---------------------------------------------------------------------------------- */
 
-/* Heads of runs of equal keys, where -0 equals +0. */
-static vscan_buffer *heads_of_keys(struct job *job, const struct array *keys, vscan_buffer *in) {
+/* Keys in which -0 is +0. */
+static vscan_buffer *with_one_zero(struct job *job, const struct array *keys, vscan_buffer *in) {
     static const double zero = 0;
     const int64_t n = keys->shape[0];
-    vscan_buffer *compared = in;
-    if (is_float(keys->type)) {
-        compared = job_temporary(job, keys->type, n);
-        JOB_CALL(job, n, vscan_map_right(job->ctx, VSCAN_BINARY_ADD, in, &zero, compared));
-    }
-    vscan_buffer *const heads = job_temporary(job, VSCAN_BYTE, n);
-    JOB_CALL(job, n, vscan_keys_to_heads(job->ctx, compared, NULL, heads));
-    return heads;
+    if (!is_float(keys->type)) return in;
+    vscan_buffer *const out = job_temporary(job, keys->type, n);
+    JOB_CALL(job, n, vscan_map_right(job->ctx, VSCAN_BINARY_ADD, in, &zero, out));
+    return out;
 }
 
 static PyObject *give_two(struct array *first, struct array *second, int64_t n) {
@@ -258,16 +254,30 @@ static PyObject *reduce_keys(const struct mode *mode, const struct array *keys,
                              const struct array *x) {
     struct array keys_out, totals;
     struct job job;
-    if (!array_empty(keys, keys->type, 1, keys->shape, &keys_out)) return NULL;
+    vscan_value initial;
+    const int64_t n = keys->shape[0];
+    if (!initial_value(mode, &initial) || !array_empty(keys, keys->type, 1, keys->shape, &keys_out))
+        return NULL;
     if (!array_empty(x, mode->type, 1, x->shape, &totals)) {
         array_clear(&keys_out);
         return NULL;
     }
     if (job_begin(&job, x)) {
         vscan_buffer *const in = job_wrap(&job, keys), *const to = job_wrap(&job, &keys_out);
-        vscan_buffer *const heads = heads_of_keys(&job, keys, in);
-        JOB_CALL(&job, keys->shape[0], vscan_pack(job.ctx, in, heads, to, NULL));
-        const int64_t segments = reduce_by_heads(mode, &job, job_wrap(&job, x), heads, &totals);
+        vscan_buffer *const x_in = job_wrap(&job, x), *const sums = job_wrap(&job, &totals);
+        vscan_buffer *const compared = with_one_zero(&job, keys, in);
+        const vscan_reduce_by_key_options options = {.size = sizeof options,
+                                                     .initial = initial,
+                                                     .count = job_temporary(&job, VSCAN_LONG, 1)};
+        JOB_CALL(&job, n,
+                 vscan_reduce_by_key(job.ctx, mode->op, compared, x_in, compared == in ? to : NULL,
+                                     sums, &options));
+        if (compared != in) { /* the keys as they were given */
+            vscan_buffer *const heads = job_temporary(&job, VSCAN_BYTE, n);
+            JOB_CALL(&job, n, vscan_keys_to_heads(job.ctx, compared, NULL, heads));
+            JOB_CALL(&job, n, vscan_pack(job.ctx, in, heads, to, NULL));
+        }
+        const int64_t segments = job_count(&job, options.count);
         if (job_end(&job)) return give_two(&keys_out, &totals, segments);
     }
     array_clear(&keys_out);
@@ -341,7 +351,8 @@ PyMethodDef segment_functions[] = {
         "--\n\n"
         "The total of every run of equal keys: the keys of the runs, and the totals.\n\n"
         "Sort first (vscan.sort_by_key) to have one run for each key. -0 equals +0, and all NaNs\n"
-        "are equal.\n\n"
+        "are equal. A run is a vector of its own: its total has the bits of vscan.reduce of its\n"
+        "elements alone.\n\n"
         ">>> import numpy as np, vscan\n"
         ">>> keys, x = np.array([2, 1, 2, 1]), np.array([10, 20, 30, 40])\n"
         ">>> vscan.reduce_by_key(*vscan.sort_by_key(keys, x))\n"

@@ -89,6 +89,9 @@ def test_reduce_by_key(data):
     got_keys, got = vscan.reduce_by_key(keys, x, "max")
     same(got_keys, keys[heads])
     same(got, vscan.segment_reduce(x, "max", heads=heads))
+    runs = np.split(x, np.flatnonzero(heads)[1:]) if len(x) else []
+    same(vscan.reduce_by_key(keys, x, initial=3)[1],
+         np.array([scan(run, initial=3)[-1] for run in runs], x.dtype))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
