@@ -94,6 +94,12 @@ def test_reduce_by_key(data):
          np.array([scan(run, initial=3)[-1] for run in runs], x.dtype))
 
 
+def test_reduce_by_key_runs_are_vectors():
+    x = np.random.default_rng(1).standard_normal(5000).astype(np.float32)
+    keys = np.repeat(np.arange(40), 125)
+    same(vscan.reduce_by_key(keys, x)[1], np.array([vscan.reduce(run) for run in x.reshape(40, 125)]))
+
+
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.data())
 def test_pack_and_split(data):
