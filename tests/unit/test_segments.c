@@ -414,11 +414,22 @@ static void refused_scans(void **state) {
             wrong[k].status, wrong[k].word,
             vscan_scan_by_offsets(c, op, wrong[k].in, wrong[k].offsets, wrong[k].out, &o));
     }
+    vscan_buffer *const others[] = {w.in, w.flags, w.out, w.shorter};
+    static const char *const overlaps[] = {
+        "options->totals overlaps in", "options->totals overlaps offsets",
+        "options->totals overlaps out", "options->totals overlaps options->initial_buffer"};
     vscan_buffer *inside;
-    ok(c, vscan_buffer_view(w.in, 0, vscan_buffer_length(w.flags) - 1, &inside));
-    o.totals = inside;
-    refused_untouched(VSCAN_ERROR_OVERLAP, "options->totals ",
-                      vscan_scan_by_offsets(c, op, w.in, w.flags, w.out, &o));
+    ok(c, vscan_buffer_view(w.shorter, 1, 1, &inside));
+    for (int k = 0; k < 4; k++) {
+        ok(c, vscan_buffer_view(others[k], 0, N - 1, &o.totals));
+        o.initial_buffer = k == 3 ? inside : NULL;
+        refused_untouched(VSCAN_ERROR_OVERLAP, overlaps[k],
+                          vscan_scan_by_offsets(c, op, w.in, w.flags, w.out, &o));
+        ok(NULL, vscan_buffer_destroy(o.totals));
+    }
+    o = (vscan_scan_by_offsets_options){.size = sizeof o, .initial_buffer = inside};
+    refused_untouched(VSCAN_ERROR_OVERLAP, "options->initial_buffer overlaps out",
+                      vscan_scan_by_offsets(c, op, w.shorter, w.flags, w.shorter, &o));
     ok(NULL, vscan_buffer_destroy(inside));
     o = (vscan_scan_by_offsets_options){.size = sizeof o - 1};
     refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "options->size ",
