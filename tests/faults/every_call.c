@@ -157,6 +157,7 @@ static void scan(void) {
          SET(vscan_reduce_segmented_options, .count = B(ONE_LONG)));
     CALL(vscan_reduce_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS), NULL);
     CALL(vscan_runs, c, B(FLOATS), B(FLOATS_OUT), NULL, NULL);
+    CALL(vscan_runs, c, B(EMPTY), NULL, B(OFFSETS), NULL);
     CALL(vscan_reduce_by_key, c, VSCAN_PLUS, B(FLOATS), B(FLOATS), NULL, B(FLOATS_OUT), NULL);
     CALL(vscan_scan_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), B(FLOATS_OUT),
          SET(vscan_scan_by_offsets_options, .totals = B(SEGMENT_TOTALS)));

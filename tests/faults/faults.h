@@ -120,12 +120,13 @@ void tour_wrong(struct tour *tour, const char *format, ...) __attribute__((forma
 
 /* ---- room.c -------------------------------------------------------------------------------------- */
 
-/* No memory at two places that every_call.c does not come to: for the handle of a context, a buffer or a
-   carry when its pool is full, and in a scan past the caches. */
+/* No memory at three places that every_call.c does not come to: for the handle of a context, a buffer or a
+   carry when its pool is full, in a scan past the caches, and for the offsets of 2^31 keys. */
 void check_full_pools(vscan_backend backend, struct tour *tour);
 /* Nothing allocates after vscan_ctx_reserve. */
 void check_reserved(vscan_backend backend, struct tour *tour);
 void check_long_scan(struct tour *tour);
+void check_many_keys(struct tour *tour);
 
 /* ---- orphans.c ----------------------------------------------------------------------------------- */
 

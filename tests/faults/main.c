@@ -269,7 +269,10 @@ int main(int argc, char **argv) {
     check_reserved(backend, &tour);
     check_orphans(backend, &tour);
     check_missing_pair(backend, &tour);
-    if (backend == VSCAN_BACKEND_CPU) check_long_scan(&tour);
+    if (backend == VSCAN_BACKEND_CPU) {
+        check_long_scan(&tour);
+        check_many_keys(&tour);
+    }
     check_run(FAULT_NONE, FAULT_ONCE, 0, &tour);
     for (int k = 0; k < 2 && backend == VSCAN_BACKEND_CUDA; k++) {
         setenv("VSCAN_TEST_KERNELS", k == 0 ? "tma" : "portable", 1); /* lib/cuda/context.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No memory at two places that every_call.c does not come to. */
+/* No memory at three places that every_call.c does not come to. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/handle.h"
 #include "faults.h"
@@ -93,4 +94,28 @@ void check_long_scan(struct tour *tour) {
         WANT(tour, VSCAN_OK, vscan_ctx_destroy(ctx));
     }
     if (events < 2) tour_wrong(tour, "a long scan makes %lld allocations", (long long)events);
+}
+
+/* ---- More keys than an int can count ------------------------------------------------------------- */
+
+/* They are never read, as there is no memory for their offsets: theirs need not be there. */
+void check_many_keys(struct tour *tour) {
+    const int64_t n = INT64_C(1) << 31;
+    const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
+    vscan_ctx *ctx = NULL;
+    vscan_buffer *keys = NULL;
+    void *const memory =
+        mmap(NULL, (size_t)n * 4, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        tour_wrong(tour, "no addresses");
+        return;
+    }
+    WANT(tour, VSCAN_OK, vscan_ctx_create(&options, &ctx));
+    WANT(tour, VSCAN_OK, vscan_buffer_wrap(ctx, VSCAN_INT, memory, n, &keys));
+    faults_arm(FAULT_MEMORY, FAULT_ON, 1);
+    WANT(tour, VSCAN_ERROR_HOST_MEMORY, vscan_runs(ctx, keys, NULL, NULL, NULL));
+    faults_disarm();
+    WANT(tour, VSCAN_OK, vscan_buffer_destroy(keys));
+    WANT(tour, VSCAN_OK, vscan_ctx_destroy(ctx));
+    munmap(memory, (size_t)n * 4);
 }

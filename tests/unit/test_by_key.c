@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
@@ -174,6 +175,28 @@ static void runs_in_part(void **state) {
     ok(ctx, vscan_buffer_destroy(count));
 }
 
+/* No keys have no runs: the offsets are a single 0, and nothing else is written. */
+static void no_keys(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    const int32_t old[] = {8, 9};
+    int32_t got[2] = {0};
+    vscan_buffer *none, *some;
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &none));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 2, &some));
+    ok(ctx, vscan_buffer_upload(some, 0, 2, old));
+    ok(ctx, vscan_runs(ctx, none, some, NULL, NULL));
+    ok(ctx, vscan_reduce_by_key(ctx, VSCAN_MAX, none, none, NULL, some, NULL));
+    ok(ctx, vscan_buffer_download(some, 0, 2, got));
+    assert_memory_equal(got, old, sizeof got);
+    ok(ctx, vscan_runs(ctx, none, NULL, some, NULL));
+    ok(ctx, vscan_buffer_download(some, 0, 2, got));
+    assert_int_equal(got[0], 0);
+    assert_int_equal(got[1], 9);
+    ok(ctx, vscan_buffer_destroy(none));
+    ok(ctx, vscan_buffer_destroy(some));
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status runs_on(vscan_ctx *ctx) {
@@ -206,6 +229,8 @@ static void refused_arguments(void **state) {
         refused_untouched(h.status, "within ", vscan_runs(c, w.in, w.out, w.flags, &within));
         const vscan_runs_options count = {.size = sizeof count, .count = bad};
         refused_untouched(h.status, "count ", vscan_runs(c, w.in, w.out, w.flags, &count));
+        refused_untouched(h.status, "keys_out ",
+                          vscan_reduce_by_key(c, op, w.in, w.in, bad, w.totals, NULL));
     }
     refused_untouched(VSCAN_ERROR_TYPE, "keys ", vscan_runs(c, w.of_byte, NULL, w.flags, NULL));
     refused_untouched(VSCAN_ERROR_TYPE, "keys_out ", vscan_runs(c, w.in, w.of_float, NULL, NULL));
@@ -233,6 +258,38 @@ static void refused_arguments(void **state) {
     const vscan_reduce_by_key_options wrong = {.size = sizeof wrong, .within = w.of_float};
     refused_untouched(VSCAN_ERROR_TYPE, "options->within ",
                       vscan_reduce_by_key(c, op, w.in, w.in, w.out, w.totals, &wrong));
+    const vscan_reduce_by_key_options initial = {.size = sizeof initial,
+                                                 .initial_buffer = w.one_float};
+    refused_untouched(VSCAN_ERROR_TYPE, "options->initial_buffer ",
+                      vscan_reduce_by_key(c, op, w.in, w.in, w.out, w.totals, &initial));
+    const vscan_reduce_by_key_options within = {.size = sizeof within, .within = w.flags};
+    refused_untouched(VSCAN_ERROR_OVERLAP, "totals overlaps options->within",
+                      vscan_reduce_by_key(c, op, w.in, w.in, w.out, w.flags, &within));
+    vscan_runs_options runs = {.size = sizeof runs - 1};
+    refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "options->size ",
+                      vscan_runs(c, w.in, w.out, NULL, &runs));
+    runs = (vscan_runs_options){.size = sizeof runs, .within = w.shorter};
+    refused_untouched(VSCAN_ERROR_LENGTH, "options->within ",
+                      vscan_runs(c, w.in, w.out, NULL, &runs));
+    runs.within = w.flags;
+    refused_untouched(VSCAN_ERROR_OVERLAP, "offsets overlaps options->within",
+                      vscan_runs(c, w.in, w.out, w.flags, &runs));
+}
+
+/* More keys than an int can count. They are never read, so their memory need not be there. */
+static void refused_many(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    const int64_t n = INT64_C(1) << 31;
+    void *const memory =
+        mmap(NULL, (size_t)n * 4, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    vscan_buffer *many;
+    ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_INT, memory, n, &many));
+    refused_untouched(VSCAN_ERROR_LENGTH, "offsets of type int ",
+                      vscan_runs(w.ctx, many, NULL, w.out, NULL));
+    ok(NULL, vscan_buffer_destroy(many));
+    munmap(memory, (size_t)n * 4);
 }
 
 int main(int argc, char **argv) {
@@ -241,7 +298,9 @@ int main(int argc, char **argv) {
         VSCAN__PAIRS(X)
 #undef X
             cmocka_unit_test(runs_in_part),
+        cmocka_unit_test(no_keys),
         world_unit_test(refused_arguments),
+        world_unit_test(refused_many),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
