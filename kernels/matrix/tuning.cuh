@@ -35,6 +35,8 @@ static constexpr int small_columns_threads = 256, small_columns_resident = 3;
 static constexpr int small_column_sums_blocks = 512, /* of level 1, of a column */
     small_column_sums_resident = 4;
 
+static constexpr int short_columns_threads = 256; /* matrix/columns/short.cuh */
+
 /* ---- Reductions of columns (matrix/columns/reduce.cuh) --------------------------------------- */
 
 static constexpr int column_sums_threads = 256, column_sums_max_threads = 512,

@@ -85,9 +85,10 @@ template <class Form, class U>
 static __device__ __forceinline__ void load_pack(U (&x)[pack_chunks][Form::V], const void *vector,
                                                  int64_t n, int64_t tile, bool whole, bool wide) {
     constexpr int V = Form::V;
-    const U *const from = (const U *)vector + chunk_at<Form>(tile, 0);
+    const U *const from = (const U *)vector;
     if (whole && wide) {
-        load_chunks(x, from, 32 * V, true);
+#pragma unroll
+        for (int r = 0; r < pack_chunks; ++r) load_wide<U, V>(x[r], from + chunk_at<Form>(tile, r));
     } else if (sizeof(U) == 1 && V == 4 && (tile + 1) * pack_items<Form> + V <= n) {
         /* bytes that miss the alignment of words: each chunk from the two words that it lies in; before
            the vector this reaches only to the beginning of a word */
@@ -106,8 +107,13 @@ static __device__ __forceinline__ void load_pack(U (&x)[pack_chunks][Form::V], c
             memcpy(x[r], &four, sizeof(U) * V);
         }
     } else {
-        load_chunks_where(x, from, 32 * V, (U)0,
-                          [&](int r, int j) { return chunk_at<Form>(tile, r) + j < n; });
+#pragma unroll
+        for (int r = 0; r < pack_chunks; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const int64_t i = chunk_at<Form>(tile, r) + j;
+                x[r][j] = i < n ? from[i] : (U)0;
+            }
     }
 }
 

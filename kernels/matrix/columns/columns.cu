@@ -3,6 +3,7 @@
 #include "matrix/columns/columns.cuh"
 #include "matrix/columns/large.cuh"
 #include "matrix/columns/reduce_small.cuh"
+#include "matrix/columns/short.cuh"
 #include "matrix/matrix.cuh"
 
 namespace vscan {
@@ -11,6 +12,7 @@ namespace vscan {
 template <class Pair>
 static cudaError_t launch_together(vscan__launch *launch, const vscan__matrix *matrix,
                                    const pair_transform &transform) {
+    if (has_short_columns(*matrix)) return launch_short_columns<Pair>(launch, matrix, transform);
     if (matrix->out == nullptr) return launch_column_sums<Pair>(launch, matrix, transform);
     if (matrix->each == matrix->lines &&
         has_large_columns(launch, *matrix, (int)sizeof(typename Pair::T)))
@@ -45,8 +47,8 @@ cudaError_t launch_any_columns(vscan__launch *launch, const vscan__matrix *matri
     const int size = (int)sizeof(typename Pair::T);
     const int64_t matrices = matrix->lines / matrix->each;
     if (matrices == 1) return launch_together<Pair>(launch, matrix, transform);
-    const bool large =
-        matrix->out != nullptr && has_large_columns(launch, some_of(*matrix, 0, 1, size), size);
+    const bool large = matrix->out != nullptr && !has_short_columns(*matrix) &&
+                       has_large_columns(launch, some_of(*matrix, 0, 1, size), size);
     const int64_t most = large ? 1 : matrices_together(*matrix);
     for (int64_t first = 0; first < matrices; first += most) {
         const vscan__matrix some =
