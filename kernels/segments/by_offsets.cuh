@@ -99,14 +99,16 @@ struct offsets_shape {
 struct offsets_piece {
     uint16_t at, length; /* of the loaded elements */
     uint16_t group;      /* the number of its first group */
-    int16_t segment;     /* counted from `from` - 1; ~ that where it is not all of the segment */
-    uint16_t long_one;   /* scans: 1 + its number in `longs`, or 0 */
+    int16_t segment;     /* counted from `from` - 1 */
+    uint16_t long_one;   /* then 1 + its number in `longs`, or 0 */
 };
 
 /* A piece of a segment that has several. */
 template <class U>
 struct long_piece {
-    int at, length, segment;
+    int at, segment; /* as in offsets_piece; at < 0: there was no room */
+    bool last;       /* of the segment, which begins at: */
+    int64_t begin;
     U sum;
     U r2, r3, r4; /* what precedes it */
 };
@@ -118,7 +120,6 @@ struct by_offsets_shared {
     using shape = offsets_shape<Pair>;
     alignas(16) T elements[shape::room + 128 / sizeof(T)]; /* whole lines: see swizzled */
     U sums[shape::groups];                                 /* of groups; for scans then R1 */
-    U words[by_offsets_threads];
     long_piece<U> longs[shape::longs];
     offsets_piece pieces[shape::pieces + 1]; /* one for those without room */
     uint16_t piece_of[shape::groups];        /* a group's */
@@ -146,7 +147,7 @@ struct by_offsets_block {
     int origin, step;    /* loaded element i is at origin + step * i */
     bool ascend = true;  /* no wait has ended in vain */
     int64_t wrong = -1;  /* the number of a wrong offset */
-    /* scans: of which segment r3 and r4 are, before which tile */
+    /* of a warp: of which segment r3 and r4 are, before which tile */
     int64_t segment_before = -1, tile_before = 0;
     U r3 = Pair::identity, r4 = Pair::identity;
 
@@ -310,14 +311,23 @@ struct by_offsets_block {
             }
             const unsigned i = atomicAdd(&shared.piece_count, 1u);
             const unsigned g = atomicAdd(&shared.group_count, (unsigned)groups);
-            if (i >= shape::pieces || g + groups > shape::groups) {
+            const unsigned l = whole ? 0 : atomicAdd(&shared.long_count, 1u);
+            const bool room = i < shape::pieces && g + groups <= shape::groups && l < shape::longs;
+            if (!whole && l < shape::longs) {
+                long_piece<U> &piece = shared.longs[l];
+                piece.at = room ? (int)at : -1;
+                piece.segment = segment;
+                piece.last = left <= B;
+                piece.begin = begin;
+            }
+            if (!room) {
                 wrong = number_of(p.from - 1 + segment);
                 length = 0;
                 whole = true;
             }
             const int place = min_of(i, shape::pieces);
             shared.pieces[place] = {(uint16_t)at, (uint16_t)length, (uint16_t)(length > 0 ? g : 0),
-                                    (int16_t)(whole ? segment : ~segment), 0};
+                                    (int16_t)segment, (uint16_t)(whole ? 0 : l + 1)};
 #pragma unroll 1
             for (int q = 0; q < groups && g + q < shape::groups; ++q)
                 shared.piece_of[g + q] = (uint16_t)place;
@@ -392,40 +402,43 @@ struct by_offsets_block {
         }
     }
 
-    __device__ __forceinline__ void pieces() {
+    __device__ __forceinline__ void pieces() const {
+        constexpr int batch = 8; /* sums that are read together */
         const int count = min_of(shared.piece_count, shape::pieces);
 #pragma unroll 1
         for (int i = threadIdx.x; i < count; i += threads) {
             const offsets_piece piece = shared.pieces[i];
-            U sum = Pair::identity;
+            U *const sums = shared.sums + piece.group, sum = Pair::identity;
+            const int of_piece = (piece.length + G - 1) / G;
 #pragma unroll 1
-            for (int q = 0; q * G < piece.length; ++q) {
-                U &of_group = shared.sums[piece.group + q];
-                const U x = of_group;
-                if (Scan) of_group = sum;
-                sum = Pair::combine(sum, x);
+            for (int q = 0; q < of_piece; q += batch) {
+                U x[batch];
+#pragma unroll
+                for (int j = 0; j < batch; ++j)
+                    x[j] = q + j < of_piece ? sums[q + j] : (U)Pair::identity;
+#pragma unroll
+                for (int j = 0; j < batch; ++j) {
+                    if (Scan && q + j < of_piece) sums[q + j] = sum;
+                    sum = Pair::combine(sum, x[j]);
+                }
             }
-            if (piece.segment >= 0) {
+            if (piece.long_one == 0) {
                 put_total(p.from - 1 + piece.segment, Pair::combine(z, sum));
                 continue;
             }
-            const int64_t k = p.from - 1 + ~piece.segment, begin = begin_of(k);
-            const int64_t from = p.first_loaded + piece.at;
-            if (from + piece.length < begin_of(k + 1)) {
-                jitter(a.lookback, p.epoch, from, jitter_publish);
-                publish<U>(a.lookback, p.epoch, begin / B + (from - begin) / B, sum);
-            }
-            const unsigned l = atomicAdd(&shared.long_count, 1u);
-            if (l >= shape::longs) {
-                wrong = number_of(k);
-                continue;
-            }
-            shared.pieces[i].long_one = (uint16_t)(l + 1);
-            shared.longs[l] = {piece.at, piece.length, ~piece.segment, sum, sum, sum, sum};
+            long_piece<U> &of = shared.longs[piece.long_one - 1];
+            of.sum = sum;
+            if (of.last) continue;
+            jitter(a.lookback, p.epoch, p.first_loaded + piece.at, jitter_publish);
+            publish<U>(a.lookback, p.epoch, of.begin / B + number_in_segment(of), sum);
         }
     }
 
     /* ---- Long segments ----------------------------------------------------------------------- */
+
+    __device__ __forceinline__ int64_t number_in_segment(const long_piece<U> &piece) const {
+        return (p.first_loaded + piece.at - piece.begin) / B;
+    }
 
     /* Aggregate number `at`; the identity if offsets do not ascend and nobody may ever publish it. */
     __device__ __forceinline__ U wait(int64_t at) {
@@ -446,60 +459,60 @@ struct by_offsets_block {
         return sum;
     }
 
-    /* sum, and aggregates from .. to - 1, from left to right; by all threads that work. */
+    /* sum, and aggregates from .. to - 1, from left to right; by a warp. */
     __device__ __forceinline__ U add(U sum, int64_t from, int64_t to) {
 #pragma unroll 1
-        for (; from < to; from += threads) {
-            const int count = to - from < threads ? (int)(to - from) : threads;
-            if ((int)threadIdx.x < count) shared.words[threadIdx.x] = wait(from + threadIdx.x);
-            sync_warps<1, threads>();
+        for (; from < to; from += 32) {
+            const int count = to - from < 32 ? (int)(to - from) : 32, lane = threadIdx.x % 32;
+            const U x = lane < count ? wait(from + lane) : (U)Pair::identity;
+            __syncwarp();
 #pragma unroll 4
-            for (int i = 0; i < count; ++i) sum = Pair::combine(sum, shared.words[i]);
-            sync_warps<1, threads>();
+            for (int i = 0; i < count; ++i) sum = Pair::combine(sum, __shfl_sync(warp_mask, x, i));
         }
         return sum;
     }
 
-    /* What precedes pieces that have begun here; ends of tiles and blocks of level 3 are published. */
+    /* By warps: what precedes pieces of long segments. In three rounds, so that nobody waits for what is published
+       in the same one: sums of tiles, sums of blocks of level 3, results. */
     __device__ __forceinline__ void add_longs() {
         constexpr int blocks = nested<T>::blocks, tiles = nested<T>::tiles;
-        const int count = min_of(shared.long_count, shape::longs);
-        int previous = -1, previous_segment = -1;
-        U r2 = Pair::identity;
+        const int count = min_of(shared.long_count, shape::longs), lane = threadIdx.x % 32;
 #pragma unroll 1
-        for (int done = 0; done < count; ++done) {
-            int l = -1; /* the next one: few, in any order */
-            for (int i = 0; i < count; ++i)
-                if (shared.longs[i].at > previous &&
-                    (l < 0 || shared.longs[i].at < shared.longs[l].at))
-                    l = i;
-            if (l < 0) return; /* offsets do not ascend */
-            long_piece<U> &piece = shared.longs[l];
-            const int64_t k = p.from - 1 + piece.segment, begin = begin_of(k);
-            const int64_t from = p.first_loaded + piece.at, j = (from - begin) / B, t = j / blocks;
-            const bool last = from + piece.length == begin_of(k + 1);
-            const bool ends_tile = last || j % blocks == blocks - 1;
-            const bool ends_level_3 = last || (ends_tile && t % tiles == tiles - 1);
-            previous = piece.at;
-            if (!Scan && !ends_tile) continue;
-            if (!Scan || piece.segment != previous_segment)
-                r2 = add(Pair::identity, begin / B + t * blocks, begin / B + j);
-            else if (j % blocks == 0)
-                r2 = Pair::identity;
-            previous_segment = piece.segment;
-            if (Scan || ends_level_3) go_to(k, begin, t);
-            if (Scan && threadIdx.x == 0) {
-                piece.r2 = r2;
-                piece.r3 = r3;
-                piece.r4 = r4;
+        for (int round = 0; round < 3; ++round) {
+#pragma unroll 1
+            for (int l = threadIdx.x / 32; l < count; l += threads / 32) {
+                long_piece<U> &piece = shared.longs[l];
+                if (piece.at < 0) continue; /* offsets do not ascend */
+                const int64_t begin = piece.begin, j = number_in_segment(piece), t = j / blocks;
+                const bool last = piece.last, ends_tile = last || j % blocks == blocks - 1;
+                const bool ends_level_3 = !last && ends_tile && t % tiles == tiles - 1;
+                const int64_t tiles_at = a.tiles_at + begin / tile;
+                if (round == 0 && (Scan || ends_tile)) {
+                    const U r2 = add(Pair::identity, begin / B + t * blocks, begin / B + j);
+                    if (lane == 0) piece.r2 = r2;
+                    if (ends_tile && !last && lane == 0)
+                        publish<U>(a.lookback, p.epoch, tiles_at + t, Pair::combine(r2, piece.sum));
+                }
+                __syncwarp(); /* r2 */
+                if (round == 1 && ends_level_3) {
+                    const U before = add(Pair::identity, tiles_at + t - (tiles - 1), tiles_at + t);
+                    if (lane == 0)
+                        publish<U>(a.lookback, p.epoch,
+                                   a.level_3_at + begin / VSCAN__LEVEL_3 + t / tiles,
+                                   Pair::combine(before, Pair::combine(piece.r2, piece.sum)));
+                }
+                if (round != 2 || !(Scan || last)) continue;
+                const int64_t segment = p.from - 1 + piece.segment;
+                go_to(segment, begin, t);
+                if (last && lane == 0)
+                    put_total(
+                        segment,
+                        Pair::combine(r4, Pair::combine(r3, Pair::combine(piece.r2, piece.sum))));
+                if (Scan && lane == 0) {
+                    piece.r3 = r3;
+                    piece.r4 = r4;
+                }
             }
-            r2 = Pair::combine(r2, piece.sum);
-            if (ends_tile && !last && threadIdx.x == 0)
-                publish<U>(a.lookback, p.epoch, a.tiles_at + begin / tile + t, r2);
-            if (ends_level_3 && !last && threadIdx.x == 0)
-                publish<U>(a.lookback, p.epoch, a.level_3_at + begin / VSCAN__LEVEL_3 + t / tiles,
-                           Pair::combine(r3, r2));
-            if (last && threadIdx.x == 0) put_total(k, Pair::combine(r4, Pair::combine(r3, r2)));
         }
     }
 
@@ -508,7 +521,7 @@ struct by_offsets_block {
         constexpr int tiles = nested<T>::tiles;
         const int64_t first = t - t % tiles, blocks_at = a.level_3_at + begin / VSCAN__LEVEL_3;
         const int64_t tiles_at = a.tiles_at + begin / tile;
-        if (segment != segment_before) {
+        if (segment != segment_before || t < tile_before) {
             segment_before = segment;
             tile_before = 0;
             r3 = Pair::identity;
@@ -539,7 +552,7 @@ struct by_offsets_block {
                 b2 = of.r2;
                 b3 = of.r3;
                 b4 = of.r4;
-                begins = begins && p.first_loaded + piece.at == begin_of(p.from - 1 + of.segment);
+                begins = begins && p.first_loaded + piece.at == of.begin;
             }
             const auto after = [&](U x1) {
                 return Pair::combine(b4, Pair::combine(b3, Pair::combine(b2, x1)));
