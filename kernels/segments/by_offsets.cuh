@@ -121,8 +121,8 @@ struct by_offsets_shared {
     alignas(16) T elements[shape::room + 128 / sizeof(T)]; /* whole lines: see swizzled */
     U sums[shape::groups];                                 /* of groups; for scans then R1 */
     long_piece<U> longs[shape::longs];
-    offsets_piece pieces[shape::pieces + 1]; /* one for those without room */
-    uint16_t piece_of[shape::groups];        /* a group's */
+    offsets_piece pieces[shape::pieces];
+    uint16_t piece_of[shape::groups]; /* a group's */
     offsets_partition next[2];
     unsigned piece_count, group_count, long_count;
 };
@@ -297,41 +297,60 @@ struct by_offsets_block {
         }
     }
 
-    /* Lists pieces first .. last of a segment of so many. */
+    /* Lists pieces first .. last of a segment of so many; of these only the last one may have less than B elements. */
     __device__ __forceinline__ void list(int64_t begin, int64_t end, int64_t first, int64_t last,
                                          int segment, bool whole) {
-#pragma unroll 1
-        for (int64_t j = first; j <= last; ++j) {
-            const int64_t at = begin + j * B - p.first_loaded, left = end - begin - j * B;
-            int length = left < B ? (int)left : B;
-            const int groups = (length + G - 1) / G;
-            if (at < 0 || at + length > p.loaded) { /* not if all offsets ascend; nor is the next */
-                wrong = number_of(p.from - 1 + segment);
-                return;
-            }
-            const unsigned i = atomicAdd(&shared.piece_count, 1u);
-            const unsigned g = atomicAdd(&shared.group_count, (unsigned)groups);
-            const unsigned l = whole ? 0 : atomicAdd(&shared.long_count, 1u);
-            const bool room = i < shape::pieces && g + groups <= shape::groups && l < shape::longs;
-            if (!whole && l < shape::longs) {
-                long_piece<U> &piece = shared.longs[l];
-                piece.at = room ? (int)at : -1;
-                piece.segment = segment;
-                piece.last = left <= B;
-                piece.begin = begin;
-            }
-            if (!room) {
-                wrong = number_of(p.from - 1 + segment);
-                length = 0;
-                whole = true;
-            }
-            const int place = min_of(i, shape::pieces);
-            shared.pieces[place] = {(uint16_t)at, (uint16_t)length, (uint16_t)(length > 0 ? g : 0),
-                                    (int16_t)segment, (uint16_t)(whole ? 0 : l + 1)};
-#pragma unroll 1
-            for (int q = 0; q < groups && g + q < shape::groups; ++q)
-                shared.piece_of[g + q] = (uint16_t)place;
+        const int64_t at = begin + first * B - p.first_loaded, left = end - begin - last * B;
+        const int last_length = left < B ? (int)left : B;
+        if (at < 0 ||
+            at + (last - first) * B + last_length > p.loaded) { /* not if all offsets ascend */
+            wrong = number_of(p.from - 1 + segment);
+            return;
         }
+        const unsigned count = (unsigned)(last - first) + 1;
+        const unsigned groups = (count - 1) * (B / G) + (unsigned)(last_length + G - 1) / G;
+        const unsigned i = atomicAdd(&shared.piece_count, count);
+        const unsigned g = atomicAdd(&shared.group_count, groups);
+        const unsigned l = whole ? 0 : atomicAdd(&shared.long_count, count);
+        const bool room = i + count <= shape::pieces && g + groups <= shape::groups &&
+                          (whole || l + count <= shape::longs);
+        if (!room) wrong = number_of(p.from - 1 + segment);
+#pragma unroll 1
+        for (unsigned k = 0; k < count; ++k) {
+            const int here = (int)at + (int)k * B;
+            if (i + k < shape::pieces)
+                shared.pieces[i + k] = {(uint16_t)here,
+                                        (uint16_t)(!room           ? 0
+                                                   : k + 1 < count ? B
+                                                                   : last_length),
+                                        (uint16_t)(g + k * (B / G)), (int16_t)segment,
+                                        (uint16_t)(whole || !room ? 0 : l + k + 1)};
+            if (whole || l + k >= shape::longs) continue;
+            long_piece<U> &piece = shared.longs[l + k];
+            piece.at = room ? here : -1;
+            piece.segment = segment;
+            piece.last = k + 1 == count && left <= B;
+            piece.begin = begin;
+        }
+    }
+
+    /* Which piece a group is of; by warps. */
+    __device__ __forceinline__ void number_groups() const {
+        const int count = min_of(shared.piece_count, shape::pieces), lane = threadIdx.x % 32;
+#pragma unroll 1
+        for (int i = threadIdx.x / 32; i < count; i += threads / 32) {
+            const offsets_piece &piece = shared.pieces[i];
+            if (lane * G < piece.length) shared.piece_of[piece.group + lane] = (uint16_t)i;
+        }
+    }
+
+    /* The elements of group g of its piece, from `at` on; without room for all pieces, there may be none. */
+    __device__ __forceinline__ int group_at(int g, int *length, const offsets_piece **of) const {
+        const offsets_piece &piece = shared.pieces[min_of(shared.piece_of[g], shape::pieces - 1)];
+        const int first = (g - piece.group) * G;
+        *length = first >= 0 ? piece.length - first : 0;
+        *of = &piece;
+        return piece.at + first;
     }
 
     __device__ __forceinline__ void segments() {
@@ -395,10 +414,10 @@ struct by_offsets_block {
         const int count = min_of(shared.group_count, shape::groups);
 #pragma unroll 1
         for (int g = threadIdx.x; g < count; g += threads) {
-            const offsets_piece &piece = shared.pieces[shared.piece_of[g]];
-            const int first = (g - piece.group) * G, at = piece.at + first;
-            const int length = piece.length - first;
-            shared.sums[g] = tree_of_group(at, length);
+            const offsets_piece *piece;
+            int length;
+            const int at = group_at(g, &length, &piece);
+            shared.sums[g] = length > 0 ? tree_of_group(at, length) : (U)Pair::identity;
         }
     }
 
@@ -543,10 +562,13 @@ struct by_offsets_block {
         const int count = min_of(shared.group_count, shape::groups);
 #pragma unroll 1
         for (int g = threadIdx.x / 32; g < count; g += threads / 32) {
-            const offsets_piece &piece = shared.pieces[shared.piece_of[g]];
-            const int first = (g - piece.group) * G, length = piece.length - first;
+            const offsets_piece *of_group;
+            int length;
+            const int at = group_at(g, &length, &of_group);
+            if (length <= 0) continue;
+            const offsets_piece &piece = *of_group;
             U r1 = shared.sums[g], b2 = Pair::identity, b3 = Pair::identity, b4 = z;
-            bool begins = first == 0; /* the segment */
+            bool begins = at == piece.at; /* the segment */
             if (piece.long_one > 0) {
                 const long_piece<U> &of = shared.longs[piece.long_one - 1];
                 b2 = of.r2;
@@ -558,7 +580,7 @@ struct by_offsets_block {
                 return Pair::combine(b4, Pair::combine(b3, Pair::combine(b2, x1)));
             };
             U x[1] = {Pair::identity};
-            if (lane < length) x[0] = value(piece.at + first + lane);
+            if (lane < length) x[0] = value(at + lane);
             network_over_lanes<Pair, false, 32>(x, 0, 0, lane, 0);
             U y = after(Pair::combine(r1, x[0]));
             if (a.scan.exclusive) {
@@ -566,7 +588,7 @@ struct by_offsets_block {
                 y = __shfl_up_sync(warp_mask, y, 1);
                 if (lane == 0) y = before;
             }
-            if (lane < length) *element(piece.at + first + lane) = Pair::out(y, a.transform);
+            if (lane < length) *element(at + lane) = Pair::out(y, a.transform);
         }
     }
 
@@ -592,6 +614,8 @@ struct by_offsets_block {
         segments();
         sync_warps<1, threads>();
         if (shared.group_count > 0) { /* the same for all */
+            number_groups();
+            sync_warps<1, threads>();
             groups();
             sync_warps<1, threads>();
             pieces();
