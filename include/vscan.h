@@ -1925,6 +1925,56 @@ VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_dir
                                          const void *in, int64_t n, void *total);
 
 /**
+ * One total for each segment of an array, segments given by offsets: totals are what vscan_reduce_by_offsets gives.
+ *   op, type, in, n   see above
+ *   offset_type   VSCAN_INT or VSCAN_LONG
+ *   offsets       segments + 1 numbers of this type, from 0 to n, none less than the one before it. The first need
+ *                 not be 0, nor the last n: other elements are in no segment
+ *   segments      at least 0
+ *   totals        one element of the type for each segment; of an empty one the identity. Does not overlap in, nor
+ *                 offsets
+ * n = 0: all totals are the identity. Done when it returns.
+ * Statuses: NULL, TYPE (offset_type), LENGTH (n, segments), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY; and
+ * OFFSETS, at once: nothing is written then. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type, const void *in,
+                                                    int64_t n, vscan_type offset_type,
+                                                    const void *offsets, int64_t segments,
+                                                    void *totals);
+
+/**
+ * One total for each run of equal keys of an array: keys_out, totals and count are what vscan_reduce_by_key gives. Sort
+ * first (vscan_host_sort) to have one for each key.
+ *   op, type, in, n   see above
+ *   key_type   int, float, double or long
+ *   keys       n elements
+ *   keys_out   room for n elements, or NULL. The key of each run
+ *   totals     room for n elements of type. The total of each run
+ *   count      not NULL; receives the number of runs
+ * No output overlaps another argument. Elements behind the last run's stay as they are.
+ * n = 0: the count is 0, and nothing else is written. Done when it returns. Memory as for vscan_reduce_by_key.
+ * Statuses: NULL, TYPE (key_type), LENGTH (n), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type key_type, const void *keys,
+                                                vscan_type type, const void *in, int64_t n,
+                                                void *keys_out, void *totals, int64_t *count);
+
+/**
+ * The elements of an array whose flag is set, in their order: out and count are what vscan_pack gives.
+ *   type    any vscan_type but VSCAN_NONE and VSCAN_BIT
+ *   in      n elements
+ *   n       elements, at least 0
+ *   flags   n bytes; element i is kept if flags[i] is not 0
+ *   out     room for n elements; in place of in, or no overlap with in. Does not overlap flags
+ *   count   not NULL; receives the number of set flags. Overlaps no other argument
+ * Elements of out from count on stay as they are.
+ * n = 0: the count is 0, and nothing else is written. Done when it returns.
+ * Statuses: NULL, TYPE, LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_pack(vscan_type type, const void *in, int64_t n,
+                                       const uint8_t *flags, void *out, int64_t *count);
+
+/**
  * Stable sort of an array of keys, and of values by their keys: the outputs are what vscan_sort gives. **The
  * inputs come first, unlike in CUB** (vscan_sort).
  *   order        VSCAN_ASCENDING or VSCAN_DESCENDING

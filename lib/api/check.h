@@ -254,6 +254,19 @@ struct vscan__named {
 vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
                                 const struct vscan__named *vectors, int64_t **at);
 
+/* Vectors whose runs of equal keys are looked for. */
+struct vscan__runs {
+    int64_t n; /* > 0 */
+    const void *keys, *within;
+    void *keys_out;
+    int64_t keys_out_length; /* -1: they are not wanted */
+    int32_t type, within_type;
+};
+
+/* One total a run (keys.c); scan: in, totals, the initial value, and where the count goes, or NULL. */
+vscan_status vscan__reduce_runs(vscan_ctx *ctx, const struct vscan__runs *runs,
+                                enum vscan__pair pair, struct vscan__scan *scan);
+
 /* Whether any operator of pairs works on a type, which vscan__check_size has seen. */
 bool vscan__has_pairs(vscan_type type);
 

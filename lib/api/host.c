@@ -151,22 +151,37 @@ vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, vscan_kind 
     return end_scan(&s);
 }
 
-/* Every element is in a segment, and no offset is less than the one before it. */
-static vscan_status check_offsets(const int64_t *offsets, int64_t segments, int64_t n) {
-    if (offsets[0] != 0)
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS, "offsets[0] is %" PRId64 ", must be 0",
-                           offsets[0]);
-    for (int64_t k = 0; k < segments; k++)
-        if (offsets[k + 1] < offsets[k])
+static int64_t offset_at(const struct array *offsets, int64_t k) {
+    return offsets->type == VSCAN_INT ? ((const int32_t *)offsets->at)[k]
+                                      : ((const int64_t *)offsets->at)[k];
+}
+
+/* segments + 1 numbers; all: every element is in a segment. */
+static vscan_status check_offsets(const struct array *offsets, int64_t n, bool all) {
+    const int64_t segments = offsets->n - 1;
+    int64_t before = offset_at(offsets, 0);
+    if (all ? before != 0 : before < 0)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS, "offsets[0] is %" PRId64 ", %s", before,
+                           all ? "must be 0" : "less than 0");
+    for (int64_t k = 1; k <= segments; k++) {
+        const int64_t at = offset_at(offsets, k);
+        if (at < before)
             return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS,
                                "offsets[%" PRId64 "] is %" PRId64
                                ", less than the one before it, %" PRId64,
-                               k + 1, offsets[k + 1], offsets[k]);
-    if (offsets[segments] != n)
+                               k, at, before);
+        before = at;
+    }
+    if (all ? before != n : before > n)
         return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS,
-                           "the last of offsets is %" PRId64 ", must be n, %" PRId64,
-                           offsets[segments], n);
+                           "the last of offsets is %" PRId64 ", %s n, %" PRId64, before,
+                           all ? "must be" : "more than", n);
     return VSCAN_OK;
+}
+
+static vscan_status check_number(int64_t segments) {
+    if (segments >= 0 && segments < INT64_MAX) return VSCAN_OK;
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "segments is %" PRId64, segments);
 }
 
 vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
@@ -174,17 +189,17 @@ vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind
                                         const int64_t *offsets, int64_t segments, void *out) {
     struct host_scan s;
     TRY(begin_scan(__func__, op, type, kind, direction, in, n, out, &s));
-    if (segments < 0 || segments == INT64_MAX)
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "segments is %" PRId64, segments);
-    TRY(check_segments(&s, &(struct array){"offsets", VSCAN_LONG, offsets, segments + 1}));
-    TRY(check_offsets(offsets, segments, n));
+    TRY(check_number(segments));
+    const struct array by = {"offsets", VSCAN_LONG, offsets, segments + 1};
+    TRY(check_segments(&s, &by));
+    TRY(check_offsets(&by, n, true));
     s.scan.offsets = offsets;
     s.scan.offset_type = VSCAN_LONG;
     s.scan.totals_length = segments;
     return end_scan(&s);
 }
 
-/* ---- Reduction ------------------------------------------------------------------------------- */
+/* ---- Reductions ------------------------------------------------------------------------------ */
 
 vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
                                const void *in, int64_t n, void *total) {
@@ -203,8 +218,7 @@ vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction dir
     return give(ctx, ctx->backend->pairs[pair].reduce(ctx, &scan));
 }
 
-/* ---- Sort ------------------------------------------------------------------------------------ */
-
+/* What keys can be. */
 static bool can_be_sorted(vscan_type type) {
     return type == VSCAN_INT || type == VSCAN_FLOAT || type == VSCAN_DOUBLE || type == VSCAN_LONG;
 }
@@ -215,6 +229,109 @@ static vscan_status check_sorted(const char *name, vscan_type type) {
     return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int, float, double or long", name,
                        vscan__type_name(type));
 }
+
+vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type, const void *in, int64_t n,
+                                          vscan_type offset_type, const void *offsets,
+                                          int64_t segments, void *totals) {
+    vscan__set_running(__func__);
+    enum vscan__pair pair;
+    vscan_ctx *ctx;
+    TRY(check_pair(op, type, &pair));
+    TRY(vscan__check_a_type(NULL, "offset_type", offset_type));
+    if (offset_type != VSCAN_INT && offset_type != VSCAN_LONG)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "offset_type is %s, must be int or long",
+                           vscan__type_name(offset_type));
+    TRY(check_number(segments));
+    const struct array from = {"in", type, in, n}, to = {"totals", type, totals, segments};
+    const struct array by = {"offsets", offset_type, offsets, segments + 1};
+    TRY(check_array(&from));
+    TRY(check_array(&by));
+    TRY(check_array(&to));
+    TRY(check_apart(&to, &from, false));
+    TRY(check_apart(&to, &by, false));
+    TRY(check_offsets(&by, n, false));
+    if (segments == 0) return VSCAN_OK;
+    const struct vscan__scan scan = {.n = n,
+                                     .in = in,
+                                     .totals = totals,
+                                     .totals_length = segments,
+                                     .offsets = offsets,
+                                     .offset_type = (int32_t)offset_type};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->pairs[pair].by_offsets(ctx, &scan));
+}
+
+/* Outputs overlap no other array. */
+static vscan_status check_outputs(const struct array *arrays, int inputs, int all) {
+    for (int k = 0; k < all; k++) TRY(check_array(&arrays[k]));
+    for (int o = inputs; o < all; o++)
+        for (int k = 0; k < o; k++) TRY(check_apart(&arrays[o], &arrays[k], false));
+    return VSCAN_OK;
+}
+
+vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type key_type, const void *keys,
+                                      vscan_type type, const void *in, int64_t n, void *keys_out,
+                                      void *totals, int64_t *count) {
+    vscan__set_running(__func__);
+    const struct array arrays[] = {{"keys", key_type, keys, n},
+                                   {"in", type, in, n},
+                                   {"totals", type, totals, n},
+                                   {"count", VSCAN_LONG, count, 1},
+                                   {"keys_out", key_type, keys_out, n}};
+    enum vscan__pair pair;
+    vscan_ctx *ctx;
+    TRY(check_sorted("key_type", key_type));
+    TRY(check_pair(op, type, &pair));
+    TRY(check_outputs(arrays, 2, keys_out != NULL ? 5 : 4));
+    if (n == 0) {
+        *count = 0;
+        return VSCAN_OK;
+    }
+    const struct vscan__runs runs = {.n = n,
+                                     .keys = keys,
+                                     .keys_out = keys_out,
+                                     .keys_out_length = keys_out != NULL ? n : -1,
+                                     .type = (int32_t)key_type};
+    struct vscan__scan scan = {
+        .n = n, .in = in, .totals = totals, .totals_length = n, .count = count};
+    TRY(take(__func__, &ctx));
+    return give(ctx, vscan__reduce_runs(ctx, &runs, pair, &scan));
+}
+
+/* ---- Pack ------------------------------------------------------------------------------------ */
+
+vscan_status vscan_host_pack(vscan_type type, const void *in, int64_t n, const uint8_t *flags,
+                             void *out, int64_t *count) {
+    vscan__set_running(__func__);
+    const struct array arrays[] = {{"in", type, in, n},
+                                   {"flags", VSCAN_BYTE, flags, n},
+                                   {"out", type, out, n},
+                                   {"count", VSCAN_LONG, count, 1}};
+    vscan_ctx *ctx;
+    TRY(vscan__check_a_type(NULL, "type", type));
+    if (type == VSCAN_BIT)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "type is bit, which cannot be packed");
+    for (int k = 0; k < 4; k++) TRY(check_array(&arrays[k]));
+    TRY(check_apart(&arrays[2], &arrays[0], true));
+    TRY(check_apart(&arrays[1], &arrays[2], false));
+    for (int k = 0; k < 3; k++) TRY(check_apart(&arrays[3], &arrays[k], false));
+    if (n == 0) {
+        *count = 0;
+        return VSCAN_OK;
+    }
+    const struct vscan__pack pack = {.n = n,
+                                     .length = n,
+                                     .in = in,
+                                     .flags = flags,
+                                     .out = out,
+                                     .count = count,
+                                     .type = (int32_t)type,
+                                     .flag_type = VSCAN_BYTE};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->pack(ctx, &pack));
+}
+
+/* ---- Sort ------------------------------------------------------------------------------------ */
 
 vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,
                              vscan_type value_type, const void *values, int64_t n, void *keys_out,

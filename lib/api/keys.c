@@ -86,32 +86,41 @@ static int64_t bytes_between(vscan_type type, int64_t n) {
     return (vscan__bytes(type, n) + 15) / 16 * 16;
 }
 
+/* The vectors of buffers that have been checked. */
+static struct vscan__runs vectors_of(const struct runs *runs) {
+    const vscan_buffer *const keys = runs->keys, *const within = runs->within;
+    const vscan_buffer *const keys_out = runs->keys_out;
+    return (struct vscan__runs){.n = keys->n,
+                                .keys = keys->pointer,
+                                .within = within != NULL ? within->pointer : NULL,
+                                .keys_out = keys_out != NULL ? keys_out->pointer : NULL,
+                                .keys_out_length = keys_out != NULL ? keys_out->n : -1,
+                                .type = (int32_t)keys->type,
+                                .within_type = within != NULL ? (int32_t)within->type : 0};
+}
+
 /* Marks where runs begin, and gives their keys, their number and, as the type says, their offsets. There are
    elements. */
-static vscan_status find_runs(vscan_ctx *ctx, const struct runs *runs, void *heads,
+static vscan_status find_runs(vscan_ctx *ctx, const struct vscan__runs *runs, void *heads,
                               const struct vscan__pack *offsets) {
-    const vscan_buffer *const keys = runs->keys, *const within = runs->within;
-    const struct vscan__keys work = {.n = keys->n,
-                                     .keys = keys->pointer,
-                                     .flags = within != NULL ? within->pointer : NULL,
+    const struct vscan__keys work = {.n = runs->n,
+                                     .keys = runs->keys,
+                                     .flags = runs->within,
                                      .out = heads,
-                                     .type = (int32_t)keys->type,
-                                     .flag_type = within != NULL ? (int32_t)within->type : 0,
+                                     .type = runs->type,
+                                     .flag_type = runs->within_type,
                                      .out_type = VSCAN_BIT};
     TRY(ctx->backend->keys_to_heads(ctx, &work));
-    struct vscan__pack pack = {.n = keys->n,
-                               .length = 0,
-                               .in = keys->pointer,
+    struct vscan__pack pack = {.n = runs->n,
+                               .length = runs->keys_out_length,
+                               .in = runs->keys,
                                .flags = heads,
-                               .type = (int32_t)keys->type,
+                               .out = runs->keys_out,
+                               .type = runs->type,
                                .flag_type = VSCAN_BIT};
-    if (runs->keys_out != NULL) {
-        pack.length = runs->keys_out->n;
-        pack.out = runs->keys_out->pointer;
-        TRY(ctx->backend->pack(ctx, &pack));
-    }
+    if (runs->keys_out_length >= 0) TRY(ctx->backend->pack(ctx, &pack));
     pack = *offsets;
-    pack.n = keys->n;
+    pack.n = runs->n;
     pack.flags = heads;
     pack.flag_type = VSCAN_BIT;
     pack.first_is_set = 1;
@@ -121,6 +130,24 @@ static vscan_status find_runs(vscan_ctx *ctx, const struct runs *runs, void *hea
 /* Offsets of runs that no caller sees: ints where they can count that many. */
 static vscan_type type_between(int64_t n) {
     return n <= INT32_MAX ? VSCAN_INT : VSCAN_LONG;
+}
+
+vscan_status vscan__reduce_runs(vscan_ctx *ctx, const struct vscan__runs *runs,
+                                enum vscan__pair pair, struct vscan__scan *scan) {
+    const vscan_type type = type_between(runs->n);
+    const int64_t heads = bytes_between(VSCAN_BIT, runs->n);
+    const int64_t offsets = bytes_between(type, runs->n + 1);
+    void *memory;
+    TRY(ctx->backend->between(ctx, heads + offsets + 16, &memory));
+    scan->offsets = (char *)memory + heads;
+    scan->offset_type = (int32_t)type;
+    if (scan->count == NULL) scan->count = (void *)((char *)memory + heads + offsets);
+    const struct vscan__pack pack = {.length = runs->n + 1,
+                                     .out = (char *)memory + heads,
+                                     .type = (int32_t)type,
+                                     .count = scan->count};
+    TRY(find_runs(ctx, runs, memory, &pack));
+    return ctx->backend->pairs[pair].by_offsets(ctx, scan);
 }
 
 vscan_status vscan_runs(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
@@ -164,7 +191,8 @@ vscan_status vscan_runs(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *
                                                             : (char *)memory + heads,
                                      .type = (int32_t)type,
                                      .count = count};
-    return find_runs(ctx, &runs, memory, &pack);
+    const struct vscan__runs vectors = vectors_of(&runs);
+    return find_runs(ctx, &vectors, memory, &pack);
 }
 
 vscan_status vscan_reduce_by_key(vscan_ctx *ctx, vscan_op op, const vscan_buffer *keys,
@@ -194,21 +222,9 @@ vscan_status vscan_reduce_by_key(vscan_ctx *ctx, vscan_op op, const vscan_buffer
     TRY(vscan__check_apart(ctx, "totals", totals, "options->within", runs.within));
     if (keys->n == 0)
         return vscan__count_none(ctx, runs.count != NULL ? runs.count->pointer : NULL);
-    const vscan_type type = type_between(keys->n);
-    const int64_t heads = bytes_between(VSCAN_BIT, keys->n);
-    const int64_t offsets = bytes_between(type, keys->n + 1);
-    void *memory;
-    TRY(ctx->backend->between(ctx, heads + offsets + 16, &memory));
-    scan.offsets = (char *)memory + heads;
-    scan.offset_type = (int32_t)type;
-    scan.count =
-        runs.count != NULL ? runs.count->pointer : (void *)((char *)memory + heads + offsets);
-    const struct vscan__pack pack = {.length = keys->n + 1,
-                                     .out = (char *)memory + heads,
-                                     .type = (int32_t)type,
-                                     .count = scan.count};
-    TRY(find_runs(ctx, &runs, memory, &pack));
-    return ctx->backend->pairs[pair].by_offsets(ctx, &scan);
+    if (runs.count != NULL) scan.count = runs.count->pointer;
+    const struct vscan__runs vectors = vectors_of(&runs);
+    return vscan__reduce_runs(ctx, &vectors, pair, &scan);
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */

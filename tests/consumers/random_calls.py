@@ -285,6 +285,38 @@ def call_host_scans():
     out.must_be(scan_segments(op, x, offsets, exclusive, backward, by_heads=by_heads)[0])
 
 
+def call_host_groups():
+    (kind, op), of, n = one_of(*PAIRS), one_of(*KEYS), length()
+    x, y, marks = numbers(kind, n), numbers(of, n), rng.random(n) < one_of(0, 0.01, 0.5)
+    at = np.sort(rng.integers(0, n + 1, 1 + chance(200)))
+    keys = numbers(of, 8)[np.searchsorted(at, np.arange(n), "right") % 8]
+    starts = np.ones(n, bool)
+    starts[1:] = np.diff(ranks(keys, keys)[0]) != 0
+    begins = offsets_of(starts)
+    values, key_array, flags_ = Array(kind, n, x), Array(of, n, keys), Array(BYTE, n, np.where(marks, one_of(1, 128), 0))
+    position_type = one_of(INT, LONG)
+    offsets = Array(position_type, len(at), at)
+    sums, totals, keys_out, count = Array(kind, len(at) - 1), Array(kind, n), Array(of, n), Array(LONG, 1)
+    other = Array(of, n, y)
+    packed = other if chance(2) else Array(of, n)
+    yield kind, op, of, n, len(at), len(begins), position_type, packed is other
+
+    def fits(array, values):
+        array.must_be(np.concatenate([values, array.before[array.offset :][: n][len(values) :]]))
+
+    do("host_reduce_by_offsets", op, kind, address(values.part), n, position_type, address(offsets.part), len(at) - 1,
+       address(sums.part))
+    sums.must_be(scan_segments(op, x, at, by_heads=False)[1])
+    do("host_reduce_by_key", op, of, address(key_array.part), kind, address(values.part), n, address(keys_out.part),
+       address(totals.part), address(count.part))
+    fits(keys_out, keys[begins[:-1]])
+    fits(totals, scan_segments(op, x, begins, by_heads=False)[1])
+    count.must_be(len(begins) - 1)
+    do("host_pack", of, address(other.part), n, address(flags_.part), address(packed.part), address(count.part))
+    fits(packed, y[marks])
+    count.must_be(int(marks.sum()))
+
+
 def call_host_sort():
     kind, n, descending = one_of(*KEYS), length(), chance(2)
     of = one_of(0, *KEYS)

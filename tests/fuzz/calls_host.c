@@ -34,7 +34,8 @@ static void draw_scan(struct host_call *h, bool has_kind, bool segmented) {
     h->type =
         below(4) ? (int)type_drawn(SCANNED) : enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     if (has_kind) h->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
-    h->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
+    if (has_kind || !segmented)
+        h->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     check_pair_of(h->op, h->type);
     const bool known = call.refusals == 0;
     const int64_t n = length_drawn();
@@ -133,6 +134,121 @@ void fuzz_host_reduce(void) {
     if (right() && reference_difference((vscan_type)h.type, 1, h.total, &got) >= 0)
         wrong("vscan_host_reduce: a wrong total");
     call_over("vscan_host_reduce", status);
+}
+
+void fuzz_host_reduce_by_offsets(void) {
+    struct host_call h;
+    draw_scan(&h, false, true);
+    vscan_type of = type_drawn(INTEGERS);
+    const vscan_type type = (vscan_type)h.type, written = of == VSCAN_INT ? of : VSCAN_LONG;
+    if ((TYPES(of) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
+    const int64_t n = h.n < 0 ? 0 : h.n;
+    void *const offsets = scratch(bytes_of(written, n + 1));
+    int64_t segments = -1;
+    for (int64_t i = 0; i <= n; i++) /* the first and the last one are seldom the vector's ends */
+        if (i == n ? segments < 0 || below(2) : h.heads[i] != 0)
+            put_number(written, offsets, ++segments, i);
+    char *const totals = scratch(8 * segments), *const expected = scratch(8 * segments);
+    for (int64_t k = 0; right() && k < segments; k++) {
+        const int64_t from = number_at(written, offsets, k);
+        struct reference r = {.op = (vscan_op)h.op,
+                              .type = type,
+                              .n = number_at(written, offsets, k + 1) - from,
+                              .in = (const char *)h.in + bytes_of(type, from),
+                              .total = expected + bytes_of(type, k)};
+        reference_scan(&r);
+    }
+    if (hostile()) {
+        const int64_t k = below(segments + 1);
+        put_number(written, offsets, k, number_at(written, offsets, k) + 5 - below(10));
+        call.open = true; /* OFFSETS, or other segments */
+    }
+    void *const to = segments > 0 && hostile() ? NULL : totals;
+    if (to == NULL) refuse(VSCAN_ERROR_NULL);
+    if (hostile()) {
+        segments = -1 - below(3);
+        refuse(VSCAN_ERROR_LENGTH);
+    }
+    if (!call_ready("vscan_host_reduce_by_offsets")) return;
+    const vscan_status status =
+        vscan_host_reduce_by_offsets((vscan_op)h.op, type, h.in, h.n, of, offsets, segments, to);
+    if (right() && !call.open && reference_difference(type, segments, expected, totals) >= 0)
+        wrong("vscan_host_reduce_by_offsets: wrong totals");
+    call_over("vscan_host_reduce_by_offsets", status);
+}
+
+void fuzz_host_reduce_by_key(void) {
+    struct host_call h;
+    draw_scan(&h, false, true);
+    const vscan_type key = type_drawn(NUMBERS), type = (vscan_type)h.type;
+    if ((TYPES(key) & NUMBERS) == 0) refuse(VSCAN_ERROR_TYPE);
+    const int64_t n = h.n < 0 ? 0 : h.n;
+    char *const keys = scratch(8 * n), *const keys_out = scratch(8 * n),
+                *const totals = scratch(8 * n);
+    int64_t *const begins = scratch(8 * (n + 1)), runs = 0, count = -1;
+    const size_t size = right() ? (size_t)bytes_of(key, 1) : 8;
+    for (int64_t i = 0, x = 0; i < n; i++) {
+        if (h.heads[i]) x = (x + below(3)) % 3;
+        memset(keys + (size_t)i * size, (int)x, size);
+        if (i == 0 || memcmp(keys + (size_t)i * size, keys + (size_t)(i - 1) * size, size) != 0)
+            begins[runs++] = i;
+    }
+    begins[runs] = n;
+    int64_t *const to = hostile() ? NULL : &count;
+    if (to == NULL) refuse(VSCAN_ERROR_NULL);
+    const bool wants_keys = below(2), overlaps = n > 0 && hostile();
+    if (overlaps) refuse(VSCAN_ERROR_OVERLAP);
+    if (!call_ready("vscan_host_reduce_by_key")) return;
+    const vscan_status status =
+        vscan_host_reduce_by_key((vscan_op)h.op, key, keys, type, h.in, h.n,
+                                 wants_keys ? keys_out : NULL, overlaps ? h.in : totals, to);
+    if (right() && count != runs) wrong("vscan_host_reduce_by_key: a wrong count");
+    for (int64_t k = 0; right() && k < runs; k++) {
+        uint64_t total = 0;
+        struct reference r = {.op = (vscan_op)h.op,
+                              .type = type,
+                              .n = begins[k + 1] - begins[k],
+                              .in = (const char *)h.in + bytes_of(type, begins[k]),
+                              .total = &total};
+        reference_scan(&r);
+        if (reference_difference(type, 1, &total, totals + bytes_of(type, k)) >= 0 ||
+            (wants_keys &&
+             memcmp(keys_out + (size_t)k * size, keys + (size_t)begins[k] * size, size) != 0))
+            wrong("vscan_host_reduce_by_key: wrong results at %lld", (long long)k);
+    }
+    call_over("vscan_host_reduce_by_key", status);
+}
+
+void fuzz_host_pack(void) {
+    call_begin();
+    const vscan_type type = type_drawn(MOVED);
+    if ((TYPES(type) & MOVED) == 0) refuse(VSCAN_ERROR_TYPE);
+    int64_t n = length_drawn(), set = 0, count = -1;
+    const int64_t size = right() ? bytes_of(type, 1) : 8, real_n = n;
+    const bool in_place = below(2);
+    char *const in = scratch(size * n), *const expected = scratch(size * n);
+    char *const out = in_place ? in : scratch(size * n);
+    uint8_t *const flags = scratch(n);
+    struct inputs_random random = random_drawn();
+    const int64_t one_in_ = 1 + below(40);
+    for (int64_t i = 0; i < size * n; i++) in[i] = (char)inputs_next(&random);
+    for (int64_t i = 0; i < n; i++)
+        flags[i] =
+            inputs_below(&random, one_in_) == 0 ? 1 + (uint8_t)inputs_below(&random, 255) : 0;
+    memcpy(expected, out, (size_t)(size * n));
+    for (int64_t i = 0; i < n; i++)
+        if (flags[i]) memcpy(expected + size * set++, in + size * i, (size_t)size);
+    if (hostile()) {
+        n = -1 - below(9);
+        refuse(VSCAN_ERROR_LENGTH);
+    }
+    int64_t *const to = hostile() ? NULL : &count;
+    if (to == NULL) refuse(VSCAN_ERROR_NULL);
+    if (!call_ready("vscan_host_pack")) return;
+    const vscan_status status = vscan_host_pack(type, in, n, flags, out, to);
+    if (right() && (count != set || memcmp(out, expected, (size_t)(size * real_n)) != 0))
+        wrong("vscan_host_pack: wrong results");
+    call_over("vscan_host_pack", status);
 }
 
 void fuzz_host_sort(void) {

@@ -318,7 +318,10 @@ int64_t *runs_expected(const struct runs *r, int64_t *count);
     X(flags_to_positions)                                                                          \
     X(heads_to_offsets)                                                                            \
     X(gather)                                                                                      \
+    X(host_pack)                                                                                   \
     X(host_reduce)                                                                                 \
+    X(host_reduce_by_key)                                                                          \
+    X(host_reduce_by_offsets)                                                                      \
     X(host_scan)                                                                                   \
     X(host_scan_by_offsets)                                                                        \
     X(host_scan_segmented)                                                                         \

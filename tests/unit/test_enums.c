@@ -118,6 +118,15 @@ OF(vscan_kind, host_scan_kind, vscan_host_scan(VSCAN_PLUS, VSCAN_INT, value, 0, 
 OF(vscan_direction, host_scan_direction,
    vscan_host_scan(VSCAN_PLUS, VSCAN_INT, 0, value, array, 1, array))
 OF(vscan_op, host_reduce_op, vscan_host_reduce(value, VSCAN_INT, 0, array, 1, array + 1))
+OF(vscan_op, host_offsets_op,
+   vscan_host_reduce_by_offsets(value, VSCAN_INT, array, 1, VSCAN_INT, array, 0, array))
+OF(vscan_type, host_offsets_type,
+   vscan_host_reduce_by_offsets(VSCAN_PLUS, VSCAN_INT, array, 1, value, array, 0, array))
+OF(vscan_op, host_key_op,
+   vscan_host_reduce_by_key(value, VSCAN_INT, array, VSCAN_INT, array, 1, NULL, array + 1, &bytes))
+OF(vscan_type, host_key_keys,
+   vscan_host_reduce_by_key(VSCAN_PLUS, value, array, VSCAN_INT, array, 1, NULL, array + 1, &bytes))
+OF(vscan_type, host_pack_type, vscan_host_pack(value, array, 0, NULL, array, &bytes))
 OF(vscan_order, host_sort_order, vscan_host_sort(value, VSCAN_INT, array, 0, NULL, 1, array, NULL))
 OF(vscan_type, host_sort_key, vscan_host_sort(0, value, array, 0, NULL, 1, array, NULL))
 OF(vscan_type, host_sort_value,
@@ -188,6 +197,11 @@ static const struct {
     C(kind, host_scan_kind),
     C(direction, host_scan_direction),
     C(op, host_reduce_op),
+    C(op, host_offsets_op),
+    C(type, host_offsets_type),
+    C(op, host_key_op),
+    C(type, host_key_keys),
+    C(type, host_pack_type),
     C(order, host_sort_order),
     C(type, host_sort_key),
     {"vscan_type", "host_sort_value", host_sort_value, true},

@@ -141,6 +141,104 @@ static void run_scan(struct host_case *c, struct inputs_random *random) {
     free(set);
 }
 
+/* Offsets int or long, of which the first is not 0, nor the last n. */
+static void run_reduce_by_offsets(struct host_case *c, struct inputs_random *random) {
+    const vscan_type of = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
+    const int64_t some[] = {0, 1 + inputs_below(random, 9), c->n / 7, 2 * c->n};
+    const int64_t segments = some[inputs_below(random, 4)],
+                  size = (int64_t)reference_bytes(c->type, 1);
+    void *in = malloc(reference_bytes(c->type, c->n) + 1);
+    char *expected = calloc((size_t)segments + 1, (size_t)size);
+    int64_t *at = malloc((size_t)(segments + 1) * sizeof *at);
+    assert_true(in != NULL && expected != NULL && at != NULL);
+    c->seed = inputs_next(random);
+    inputs_fill(c->pattern, c->type, c->n, c->seed, in);
+    int64_t place = inputs_below(random, c->n / 3 + 1);
+    for (int64_t k = 0; k <= segments; k++) {
+        at[k] = place;
+        const int64_t left = c->n - place, most = 2 * c->n / (segments + 1) + 2;
+        place += inputs_below(random, (left < most ? left : most) + 1);
+    }
+    struct guarded_array offsets = new_array(of, segments + 1, (int)inputs_below(random, 4), NULL);
+    for (int64_t k = 0; k <= segments; k++) {
+        if (of == VSCAN_INT) ((int32_t *)(void *)offsets.at)[k] = (int32_t)at[k];
+        if (of == VSCAN_LONG) ((int64_t *)(void *)offsets.at)[k] = at[k];
+        if (k == segments) break;
+        struct reference r = {.op = c->op,
+                              .type = c->type,
+                              .n = at[k + 1] - at[k],
+                              .in = (char *)in + at[k] * size,
+                              .total = expected + k * size};
+        reference_scan(&r);
+    }
+    struct guarded_array from = new_array(c->type, c->n, (int)inputs_below(random, 4), in);
+    struct guarded_array totals = new_array(c->type, segments, 1, NULL);
+    ok(NULL, vscan_host_reduce_by_offsets(c->op, c->type, from.at, c->n, of, offsets.at, segments,
+                                          totals.at));
+    must_be_same(c, "reduction by offsets", segments, expected, totals.at);
+    must_be_same(c, "reduction, its input", c->n, in, from.at);
+    end_array(&from);
+    end_array(&offsets);
+    end_array(&totals);
+    free(in);
+    free(expected);
+    free(at);
+}
+
+/* Keys 0 to 2, in runs. */
+static void run_reduce_by_key(struct host_case *c, struct inputs_random *random) {
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
+    const vscan_type key = types[inputs_below(random, 4)];
+    const size_t size = reference_bytes(c->type, 1), key_size = reference_bytes(key, 1);
+    const int64_t change = 1 + inputs_below(random, 1 + inputs_below(random, 5000));
+    const bool wants_keys = inputs_below(random, 3) != 0;
+    struct guarded_array keys = new_array(key, c->n, 1, NULL),
+                         in = new_array(c->type, c->n, 2, NULL);
+    struct guarded_array keys_out = new_array(key, c->n, 3, NULL);
+    struct guarded_array totals = new_array(c->type, c->n, 0, NULL);
+    char *expected = malloc(totals.bytes + 1), *expected_keys = malloc(keys.bytes + 1);
+    int64_t *ends = malloc((size_t)(c->n + 1) * sizeof *ends);
+    assert_true(expected != NULL && expected_keys != NULL && ends != NULL);
+    memset(expected, POISON, totals.bytes); /* behind the last run */
+    memset(expected_keys, POISON, keys.bytes);
+    c->seed = inputs_next(random);
+    inputs_fill(c->pattern, c->type, c->n, c->seed, in.at);
+    int64_t runs = 0, count = -1;
+    for (int64_t i = 0, x = 0; i < c->n; i++) {
+        const bool next = i > 0 && inputs_below(random, change) == 0;
+        if (next) x = (x + 1 + inputs_below(random, 2)) % 3;
+        if (key == VSCAN_INT) ((int32_t *)(void *)keys.at)[i] = (int32_t)x;
+        if (key == VSCAN_LONG) ((int64_t *)(void *)keys.at)[i] = x << 40;
+        if (key == VSCAN_FLOAT) ((float *)(void *)keys.at)[i] = (float)x;
+        if (key == VSCAN_DOUBLE) ((double *)(void *)keys.at)[i] = (double)x;
+        if (next || i == 0) {
+            memcpy(expected_keys + (size_t)runs * key_size, keys.at + (size_t)i * key_size,
+                   key_size);
+            runs++;
+        }
+        ends[runs - 1] = i + 1;
+    }
+    for (int64_t k = 0; k < runs; k++) {
+        struct reference r = {.op = c->op,
+                              .type = c->type,
+                              .n = ends[k] - (k > 0 ? ends[k - 1] : 0),
+                              .in = in.at + (size_t)(k > 0 ? ends[k - 1] : 0) * size,
+                              .total = expected + (size_t)k * size};
+        reference_scan(&r);
+    }
+    ok(NULL, vscan_host_reduce_by_key(c->op, key, keys.at, c->type, in.at, c->n,
+                                      wants_keys ? keys_out.at : NULL, totals.at, &count));
+    assert_int_equal(count, runs);
+    must_be_same(c, "reduction by key", c->n, expected, totals.at);
+    if (!wants_keys) memset(expected_keys, POISON, keys.bytes);
+    assert_memory_equal(keys_out.at, expected_keys, keys.bytes);
+    struct guarded_array *const all[] = {&keys, &in, &keys_out, &totals};
+    for (int a = 0; a < 4; a++) end_array(all[a]);
+    free(expected);
+    free(expected_keys);
+    free(ends);
+}
+
 static void scan_pair(vscan_op op, vscan_type type) {
     if (harness_backend != VSCAN_BACKEND_CPU) skip();
     struct inputs_random random = {case_seed(op, type, 31)};
@@ -159,9 +257,13 @@ static void scan_pair(vscan_op op, vscan_type type) {
             c.pattern = (enum inputs_pattern)inputs_below(&random, INPUTS_PATTERNS);
             if (harness_small() && inputs_below(&random, 4) != 0) continue;
             run_scan(&c, &random);
+            if (mode < 3) run_reduce_by_offsets(&c, &random);
+            if (mode == 3) run_reduce_by_key(&c, &random);
         }
     struct host_case many = {.op = op, .type = type, .n = 700001, .pattern = INPUTS_RANDOM};
     for (; many.segments < 3; many.segments++) run_scan(&many, &random); /* several threads */
+    run_reduce_by_offsets(&many, &random);
+    run_reduce_by_key(&many, &random);
 }
 
 #define X(pair, op, type, OP, TYPE)                                                                \
@@ -171,6 +273,47 @@ static void scan_pair(vscan_op op, vscan_type type) {
     }
 VSCAN__PAIRS(X)
 #undef X
+
+/* ---- Pack ------------------------------------------------------------------------------------ */
+
+static void run_pack(vscan_type type, int64_t n, struct inputs_random *random) {
+    const size_t size = reference_bytes(type, 1);
+    const bool in_place = inputs_below(random, 2);
+    const int64_t one_in = 1 + inputs_below(random, 1 + inputs_below(random, 40));
+    void *elements = maps_random(type, n, random);
+    struct guarded_array in = new_array(type, n, 1, elements), out = new_array(type, n, 2, NULL);
+    struct guarded_array flags = new_array(VSCAN_BYTE, n, 3, NULL);
+    char *const to = in_place ? in.at : out.at, *expected = malloc(in.bytes + 1);
+    int64_t set = 0, count = -1;
+    assert_non_null(expected);
+    memcpy(expected, to, in.bytes); /* behind the last one */
+    for (int64_t i = 0; i < n; i++) {
+        flags.at[i] = inputs_below(random, one_in) == 0 ? (char)(1 + inputs_below(random, 255)) : 0;
+        if (flags.at[i] != 0)
+            memcpy(expected + (size_t)set++ * size, (char *)elements + (size_t)i * size, size);
+    }
+    ok(NULL, vscan_host_pack(type, in.at, n, (uint8_t *)flags.at, to, &count));
+    assert_int_equal(count, set);
+    assert_memory_equal(to, expected, in.bytes);
+    end_array(&in);
+    end_array(&out);
+    end_array(&flags);
+    free(elements);
+    free(expected);
+}
+
+static void pack(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    static const vscan_type types[] = {VSCAN_INT,    VSCAN_LONG,  VSCAN_FLOAT,
+                                       VSCAN_DOUBLE, VSCAN_UINT8, VSCAN_BYTE};
+    struct inputs_random random = {harness_seed() + 77};
+    for (int t = 0; t < 6; t++)
+        for (int k = 0; k < 30; k++)
+            run_pack(types[t],
+                     k < 3 ? k : inputs_below(&random, INT64_C(1) << inputs_below(&random, 17)),
+                     &random);
+}
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
@@ -297,6 +440,79 @@ static void refused_calls(void **state) {
     refused(NULL, VSCAN_ERROR_ENUM, "direction ",
             vscan_host_reduce(plus, i32, (vscan_direction)1, in, 8, out));
 
+    /* by offsets, int and long: 0 .. n, ascending; the first need not be 0 */
+    static const int32_t bad[][4] = {
+        {-1, 3, 3, 8}, {1, 3, 2, 8}, {1, 3, 3, 9}, {INT32_MIN, 0, 1, 2}};
+    for (int k = 0; k < 4; k++) {
+        const int64_t as_long[] = {bad[k][0], bad[k][1], bad[k][2], bad[k][3]};
+        refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
+                vscan_host_reduce_by_offsets(plus, i32, in, 8, i32, bad[k], 3, out));
+        refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
+                vscan_host_reduce_by_offsets(plus, i32, in, 8, VSCAN_LONG, as_long, 3, out));
+    }
+#define REFUSED(status, name, ...)                                                                 \
+    refused(NULL, status, name, vscan_host_reduce_by_offsets(__VA_ARGS__))
+    const int64_t some[] = {1, 3, 3, 8};
+    const vscan_type i64 = VSCAN_LONG;
+    REFUSED(VSCAN_ERROR_TYPE, "offset_type ", plus, i32, in, 8, VSCAN_FLOAT, some, 3, out);
+    REFUSED(VSCAN_ERROR_ENUM, "offset_type ", plus, i32, in, 8, VSCAN_NONE, some, 3, out);
+    REFUSED(VSCAN_ERROR_ENUM, "op ", (vscan_op)6, i32, in, 8, i64, some, 3, out);
+    REFUSED(VSCAN_ERROR_PAIR, "type is bit,", plus, VSCAN_BIT, in, 8, i64, some, 3, out);
+    REFUSED(VSCAN_ERROR_NULL, "in ", plus, i32, NULL, 8, i64, some, 3, out);
+    REFUSED(VSCAN_ERROR_NULL, "offsets ", plus, i32, in, 8, i64, NULL, 3, out);
+    REFUSED(VSCAN_ERROR_NULL, "offsets ", plus, i32, in, 8, i64, NULL, 0, out);
+    REFUSED(VSCAN_ERROR_NULL, "totals ", plus, i32, in, 8, i64, some, 3, NULL);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", plus, i32, in, -1, i64, some, 3, out);
+    for (int k = 0; k < 3; k++)
+        REFUSED(VSCAN_ERROR_LENGTH, "segments ", plus, i32, in, 8, i64, some, no_count[k], out);
+    REFUSED(VSCAN_ERROR_ALIGNMENT, "offsets ", plus, i32, in, 8, i64, (const char *)some + 4, 2,
+            out);
+    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, in, 8, i64, some, 3, in + 2);
+    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, in, 8, i64, offsets, 3, offsets);
+#undef REFUSED
+
+#define REFUSED(status, name, ...)                                                                 \
+    refused(NULL, status, name, vscan_host_reduce_by_key(__VA_ARGS__))
+    int32_t amounts[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sums[8] = {9, 9, 9, 9, 9, 9, 9, 9};
+    int64_t count = 99;
+    REFUSED(VSCAN_ERROR_TYPE, "key_type ", plus, VSCAN_BYTE, in, i32, amounts, 8, out, sums,
+            &count);
+    REFUSED(VSCAN_ERROR_ENUM, "key_type ", plus, VSCAN_NONE, in, i32, amounts, 8, out, sums,
+            &count);
+    REFUSED(VSCAN_ERROR_PAIR, "type is byte,", plus, i32, in, VSCAN_BYTE, amounts, 8, out, sums,
+            &count);
+    REFUSED(VSCAN_ERROR_ENUM, "op ", (vscan_op)6, i32, in, i32, amounts, 8, out, sums, &count);
+    REFUSED(VSCAN_ERROR_NULL, "keys ", plus, i32, NULL, i32, amounts, 8, out, sums, &count);
+    REFUSED(VSCAN_ERROR_NULL, "in ", plus, i32, in, i32, NULL, 8, out, sums, &count);
+    REFUSED(VSCAN_ERROR_NULL, "totals ", plus, i32, in, i32, amounts, 8, out, NULL, &count);
+    REFUSED(VSCAN_ERROR_NULL, "count ", plus, i32, in, i32, amounts, 8, out, sums, NULL);
+    REFUSED(VSCAN_ERROR_NULL, "count ", plus, i32, in, i32, amounts, 0, out, sums, NULL);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", plus, i32, in, i32, amounts, -1, out, sums, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, in, i32, amounts, 8, out, amounts, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, in, i32, amounts, 8, out, in, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "keys_out ", plus, i32, in, i32, amounts, 8, in, sums, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "keys_out ", plus, i32, in, i32, amounts, 8, sums + 1, sums,
+            &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "count ", plus, i32, in, i32, amounts, 3, out, offsets,
+            offsets + 1);
+#undef REFUSED
+
+#define REFUSED(status, name, ...) refused(NULL, status, name, vscan_host_pack(__VA_ARGS__))
+    const uint8_t set[8] = {1, 0, 1, 1, 0, 0, 0, 1};
+    REFUSED(VSCAN_ERROR_ENUM, "type ", VSCAN_NONE, in, 8, set, out, &count);
+    REFUSED(VSCAN_ERROR_TYPE, "type ", VSCAN_BIT, in, 8, set, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "in ", i32, NULL, 8, set, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "flags ", i32, in, 8, NULL, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "out ", i32, in, 8, set, NULL, &count);
+    REFUSED(VSCAN_ERROR_NULL, "count ", i32, in, 8, set, out, NULL);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", i32, in, -1, set, out, &count);
+    REFUSED(VSCAN_ERROR_ALIGNMENT, "out ", i32, in, 7, set, (char *)out + 1, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "out ", i32, in, 7, set, in + 1, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "flags ", i32, in, 8, (uint8_t *)(out + 7), out, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "count ", i64, some, 3, set, offsets, offsets + 2);
+#undef REFUSED
+    for (int i = 0; i < 8; i++) assert_true(sums[i] == 9 && amounts[i] == i + 1);
+    assert_int_equal(count, 99);
     const vscan_order up = VSCAN_ASCENDING;
     const vscan_type none = VSCAN_NONE;
     refused(NULL, VSCAN_ERROR_ENUM, "order ",
@@ -329,6 +545,12 @@ static void refused_calls(void **state) {
     ok(NULL, vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 0, offsets,
                                         0, NULL));
     ok(NULL, vscan_host_sort(up, i32, NULL, none, NULL, 0, NULL, NULL));
+    ok(NULL, vscan_host_pack(i32, NULL, 0, NULL, NULL, &count));
+    assert_int_equal(count, 0);
+    count = 99;
+    ok(NULL, vscan_host_reduce_by_key(plus, i32, NULL, i32, NULL, 0, NULL, NULL, &count));
+    assert_int_equal(count, 0);
+    ok(NULL, vscan_host_reduce_by_offsets(plus, i32, NULL, 0, i32, (const int32_t[]){0}, 0, NULL));
     ok(NULL, vscan_host_reduce(VSCAN_MIN, i32, VSCAN_FORWARD, NULL, 0, out));
     assert_int_equal(out[0], INT32_MAX);
 }
@@ -389,7 +611,8 @@ int main(int argc, char **argv) {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(host_##pair),
         VSCAN__PAIRS(X)
 #undef X
-            cmocka_unit_test(sort),
+            cmocka_unit_test(pack),
+        cmocka_unit_test(sort),
         cmocka_unit_test(refused_calls),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(forked_children),
