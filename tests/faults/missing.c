@@ -33,6 +33,7 @@ void check_missing_pair(vscan_backend backend, struct tour *tour) {
     double host[N] = {1, 2, 3, 4};
     const uint8_t heads[N] = {0};
     const int64_t at[2] = {0, N};
+    int64_t count;
     vscan_ctx *c;
     vscan_buffer *v, *flags, *offsets, *one;
     vscan_carry *carry = NULL;
@@ -49,6 +50,8 @@ void check_missing_pair(vscan_backend backend, struct tour *tour) {
     REFUSED(c, vscan_reduce(c, OP, v, one, NULL));
     REFUSED(c, vscan_reduce_segmented(c, OP, v, flags, one, NULL));
     REFUSED(c, vscan_reduce_by_offsets(c, OP, v, offsets, one, NULL));
+    REFUSED(c, vscan_scan_by_offsets(c, OP, v, offsets, v, NULL));
+    REFUSED(c, vscan_reduce_by_key(c, OP, v, v, NULL, one, NULL));
     REFUSED(c, vscan_distribute_totals(c, OP, v, flags, v));
     REFUSED(c, vscan_scan_rows(c, OP, v, 2, 2, v, NULL));
     REFUSED(c, vscan_scan_rows_segmented(c, OP, v, flags, 2, 2, v, NULL));
@@ -62,6 +65,8 @@ void check_missing_pair(vscan_backend backend, struct tour *tour) {
     REFUSED(NULL, vscan_host_scan_by_offsets(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, N, at,
                                              1, host));
     REFUSED(NULL, vscan_host_reduce(OP, TYPE, VSCAN_FORWARD, host, N, host));
+    REFUSED(NULL, vscan_host_reduce_by_offsets(OP, TYPE, host, N, VSCAN_LONG, at, 1, host));
+    REFUSED(NULL, vscan_host_reduce_by_key(OP, TYPE, host, TYPE, host, N, NULL, host, &count));
     WANT(tour, VSCAN_OK, vscan_scan(c, VSCAN_AND, v, v, NULL)); /* the other pairs are there */
     *row = kept;
     WANT(tour, VSCAN_OK, vscan_scan(c, OP, v, v, NULL));
