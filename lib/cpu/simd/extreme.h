@@ -16,11 +16,11 @@ static inline int64_t vscan__extreme_key_long(int64_t x, int32_t turn) {
     return x ^ turn;
 }
 
-/* of: the bits of a number */
+/* of: the bits of a number. By masks, which a compiler makes vectors of. */
 #define EXTREME_KEY(name, I, MAX, INFINITE)                                                        \
     static inline I vscan__extreme_key_##name(I of, int32_t turn) {                                \
-        const I key = of ^ (of < 0 ? MAX : 0) ^ turn;                                              \
-        return (of & MAX) > (INFINITE) ? MAX : key;                                                \
+        const I negative = -(I)(of < 0), nan = -(I)((of & MAX) > (INFINITE));                      \
+        return ((of ^ (negative & MAX) ^ turn) & ~nan) | (nan & MAX);                              \
     }
 EXTREME_KEY(float, int32_t, INT32_MAX, 0x7f800000)
 EXTREME_KEY(double, int64_t, INT64_MAX, INT64_C(0x7ff0000000000000))
