@@ -18,12 +18,48 @@ static vscan_buffer *make(struct tour *tour, vscan_type type, int64_t n) {
     return buffer;
 }
 
+/* ---- Each call of CUDA fails --------------------------------------------------------------------- */
+
+/* Each CUDA call of a call fails once, and the call does. prepare: what comes before each time. */
+static void fail_each(struct tour *tour, const char *what, void (*prepare)(void),
+                      vscan_status (*call)(void)) {
+    for (int64_t n = 1;; n++) {
+        prepare();
+        faults_arm(FAULT_CUDA, FAULT_ONCE, n);
+        const vscan_status status = call();
+        const bool struck = faults_injected() > 0;
+        faults_disarm();
+        if (!struck) return;
+        if (status != VSCAN_ERROR_BACKEND && status != VSCAN_ERROR_DEVICE_MEMORY)
+            tour_wrong(tour, "%s: %s though %s failed", what, vscan_status_name(status),
+                       faults_last());
+    }
+}
+
+static vscan_buffer *ints, *bytes, *longs, *given, *offsets, *taken;
+static vscan_op given_op;
+
+static struct vscan__cuda_state *state(void) {
+    return vscan__cuda_state(vscan__find_ctx(ctx));
+}
+
+/* As in a context that has not had a workspace yet; its memory goes with the context all the same. */
+static void forget_words(void) {
+    state()->launch.words = state()->words.bytes = 0;
+    state()->lines.bytes = 0;
+}
+
 /* ---- Pairs --------------------------------------------------------------------------------------- */
+
+static vscan_status scan_by_offsets(void) {
+    return vscan_scan_by_offsets(ctx, given_op, given, offsets, taken, NULL);
+}
 
 static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
     vscan_buffer *in = make(tour, type, N), *out = make(tour, type, N), *one = make(tour, type, 1);
     vscan_buffer *flags = make(tour, VSCAN_BYTE, N), *few = NULL, *few_flags = NULL;
-    vscan_buffer *offsets = make(tour, VSCAN_INT, 2), *initial = make(tour, type, ROWS);
+    vscan_buffer *initial = make(tour, type, ROWS);
+    offsets = make(tour, VSCAN_INT, 2);
     vscan_carry *carry = NULL;
     WANT(tour, VSCAN_OK, vscan_carry_create(ctx, op, type, VSCAN_FORWARD, &carry));
     WANT(tour, VSCAN_OK, vscan_buffer_view(in, 0, 1000, &few));
@@ -39,7 +75,10 @@ static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
     }
     WANT(tour, VSCAN_OK, vscan_reduce_segmented(ctx, op, in, flags, out, NULL));
     WANT(tour, VSCAN_OK, vscan_reduce_by_offsets(ctx, op, in, offsets, one, NULL));
-    WANT(tour, VSCAN_OK, vscan_scan_by_offsets(ctx, op, in, offsets, out, NULL));
+    given_op = op;
+    given = in;
+    taken = out;
+    fail_each(tour, "scan_by_offsets", forget_words, scan_by_offsets);
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, in, flags, out));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, few, few_flags, few));
     WANT(tour, VSCAN_OK, vscan_scan_columns(ctx, op, in, 1000, 100, out, NULL));
@@ -75,34 +114,6 @@ static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
 
 /* ---- No memory for the words --------------------------------------------------------------------- */
 
-/* Each CUDA call of a call fails once, and the call does. prepare: what comes before each time. */
-static void fail_each(struct tour *tour, const char *what, void (*prepare)(void),
-                      vscan_status (*call)(void)) {
-    for (int64_t n = 1;; n++) {
-        prepare();
-        faults_arm(FAULT_CUDA, FAULT_ONCE, n);
-        const vscan_status status = call();
-        const bool struck = faults_injected() > 0;
-        faults_disarm();
-        if (!struck) return;
-        if (status != VSCAN_ERROR_BACKEND && status != VSCAN_ERROR_DEVICE_MEMORY)
-            tour_wrong(tour, "%s: %s though %s failed", what, vscan_status_name(status),
-                       faults_last());
-    }
-}
-
-static vscan_buffer *ints, *bytes, *longs;
-
-static struct vscan__cuda_state *state(void) {
-    return vscan__cuda_state(vscan__find_ctx(ctx));
-}
-
-/* As in a context that has not had a workspace yet; its memory goes with the context all the same. */
-static void forget_words(void) {
-    state()->launch.words = state()->words.bytes = 0;
-    state()->lines.bytes = 0;
-}
-
 static vscan_status enumerate(void) {
     return vscan_enumerate(ctx, bytes, ints, NULL);
 }
@@ -120,6 +131,11 @@ static vscan_status lengths_to_offsets(void) {
 }
 static vscan_status scan_rows(void) {
     return vscan_scan_rows(ctx, VSCAN_PLUS, ints, 40, N / 40, ints, NULL);
+}
+
+/* Of so many elements segments by offsets need more words than all others. */
+static vscan_status reserve(void) {
+    return vscan_ctx_reserve(ctx, VSCAN_LONG, 8 * N);
 }
 
 static void nothing(void) {}
@@ -142,6 +158,10 @@ static void check_words(struct tour *tour) {
     fail_each(tour, "distribute_segmented", forget_words, distribute_segmented);
     fail_each(tour, "lengths_to_offsets", forget_words, lengths_to_offsets);
     fail_each(tour, "scan_rows", forget_words, scan_rows);
+    fail_each(tour, "reserve", forget_words, reserve);
+    const int64_t words = vscan__by_offsets_words(VSCAN_LONG, 8 * N);
+    if (state()->launch.words < words && state()->lines.bytes < 8 * words)
+        tour_wrong(tour, "no words are reserved for segments by offsets");
     WANT(tour, VSCAN_OK, sort());
     fail_each(tour, "sort", end_sort_early, sort);
     WANT(tour, VSCAN_OK, vscan_buffer_destroy(ints));
