@@ -32,7 +32,7 @@ program() {
     name=$1
     shift
     # shellcheck disable=SC2086 # a list
-    musl-gcc -std=c11 -O2 -D_GNU_SOURCE -Wall $headers -I"$root/include" -I"$root/tests/unit" \
+    musl-gcc -std=c11 -O2 -D_GNU_SOURCE -Wall $headers -I"$root/include" -I"$root/tests/unit" -I"$root/lib" \
         -o "$folder/$name" "$@" -L"$folder/lib" -Wl,-rpath,"$folder/lib" -lvscan -lm
 }
 
