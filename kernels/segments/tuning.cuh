@@ -60,7 +60,7 @@ static constexpr int flag_places = 1024;
 /* If more than so many of 32 flags are set, a warp takes them a bit a lane. */
 static constexpr int dense_flags = 8;
 
-/* ---- by_offsets.cuh -------------------------------------------------------------------------- */
+/* ---- by_offsets/ ----------------------------------------------------------------------------- */
 
 static constexpr int by_offsets_threads = 256; /* that work; one warp more looks up partitions */
 /* Elements and segments of a partition, so that a block needs no more than 48 KiB. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launchers of scans and reductions by offsets, one a row of lib/pairs.h. */
-#include "segments/by_offsets.cuh"
+#include "segments/by_offsets/by_offsets.cuh"
 
 extern "C" int64_t vscan__by_offsets_words(vscan_type type, int64_t n) {
     const bool wide = type == VSCAN_DOUBLE || type == VSCAN_LONG;
