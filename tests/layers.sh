@@ -76,6 +76,13 @@ may 'info/' 'info/'
 may 'python/' '[^/]*$'
 may 'mpi/' 'mpi/|core/(options|order|pairs)\.h|cpu/modes\.h|[^/]*$'
 
+# Which MPI there is, and the transport by it, are all that knows MPI.
+know=$(grep -lE '^[ \t]*#[ \t]*include[ \t]*<mpi' lib/mpi/* | tr '\n' ' ')
+[ "$know" = 'lib/mpi/running.c lib/mpi/transport_mpi.c ' ] || {
+    failed=1
+    printf 'these include mpi.h: %s\n' "$know" >&2
+}
+
 # tsort fails on a circle. What kernels/ includes is relative to kernels/.
 if ! circle=$(printf '%s\n' "$edges" | sed 's,^kernels/,,' | tsort 2>&1 >/dev/null); then
     failed=1

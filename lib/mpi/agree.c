@@ -3,20 +3,12 @@
  * Agreement: before data moves every rank has the records of all, and so comes to the same answer. After
  * that a rank that fails goes on with its part of the exchange, so that nobody waits for it, and the
  * failure is told with the data or, once results are being written, at the end. That includes failures of
- * MPI at a message (messages.c), but not in a collective call: after these there is no way to tell.
+ * the transport at a message, but not in a collective call: after these there is no way to tell.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
-
-vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name) {
-    if (code == MPI_SUCCESS) return VSCAN_OK;
-    char called[40];
-    snprintf(called, sizeof called, "rank %d: %s", mpi->rank, name);
-    mpi->broken = true;
-    return vscan__mpi_note(mpi, code, called);
-}
 
 vscan_status vscan__mpi_is_broken(vscan__mpi *mpi) {
     return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI,
@@ -24,16 +16,16 @@ vscan_status vscan__mpi_is_broken(vscan__mpi *mpi) {
 }
 
 vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status status) {
-    char words[SENTENCE];
+    enum { LONGS = SENTENCE / sizeof(int64_t) };
+    int64_t own[LONGS] = {0}, all[LONGS]; /* one rank tells its sentence, all others nothing */
     /* the sentence begins with the function, which need not be the same everywhere */
     const size_t skipped = strlen(mpi->function) + 2;
     if (mpi->rank == first)
-        snprintf(words, sizeof words, "%s",
+        snprintf((char *)own, sizeof own, "%s",
                  strlen(mpi->sentence) > skipped ? mpi->sentence + skipped : "");
-    TRY(vscan__mpi_check(mpi, MPI_Bcast(words, SENTENCE, MPI_CHAR, first, mpi->comm), "MPI_Bcast"));
-    words[SENTENCE - 1] = '\0';
+    TRY(mpi->transport->all_reduce(mpi, REDUCE_SUM, own, all, LONGS));
     if ((int)status == VSCAN_MPI_ERROR_MPI) mpi->broken = true;
-    return vscan__mpi_fail(mpi, status, "rank %d: %s", first, words);
+    return vscan__mpi_fail(mpi, status, "rank %d: %s", first, (const char *)all);
 }
 
 static const char *name_of(int32_t call) {
@@ -121,10 +113,7 @@ static vscan_status check_first(vscan__mpi *mpi) {
 }
 
 vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *own) {
-    enum { BYTES = sizeof *own };
-    TRY(vscan__mpi_check(
-        mpi, MPI_Allgather(own, BYTES, MPI_BYTE, mpi->records, BYTES, MPI_BYTE, mpi->comm),
-        "MPI_Allgather"));
+    TRY(mpi->transport->all_gather(mpi, own, sizeof *own, mpi->records));
     for (int r = 0; r < mpi->size; r++)
         if (mpi->records[r].status != VSCAN_OK)
             return vscan__mpi_share_failure(mpi, r, (vscan_status)mpi->records[r].status);
@@ -139,10 +128,7 @@ vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *o
 }
 
 vscan_status vscan__mpi_tell_all(vscan__mpi *mpi, const struct vscan__mpi_told *own) {
-    enum { BYTES = sizeof *own };
-    TRY(vscan__mpi_check(mpi,
-                         MPI_Allgather(own, BYTES, MPI_BYTE, mpi->told, BYTES, MPI_BYTE, mpi->comm),
-                         "MPI_Allgather"));
+    TRY(mpi->transport->all_gather(mpi, own, sizeof *own, mpi->told));
     for (int r = 0; r < mpi->size; r++)
         if (mpi->told[r].status != VSCAN_OK)
             return vscan__mpi_share_failure(mpi, r, (vscan_status)mpi->told[r].status);
@@ -157,8 +143,7 @@ vscan_status vscan__mpi_finish(vscan__mpi *mpi, vscan_status own) {
     const int64_t key =
         (int)own == VSCAN_MPI_ERROR_MPI ? mpi->rank : (int64_t)mpi->size + mpi->rank;
     int64_t mine = own == VSCAN_OK ? good : key << 32 | (int64_t)own, all = good;
-    TRY(vscan__mpi_check(mpi, MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, mpi->comm),
-                         "MPI_Allreduce"));
+    TRY(mpi->transport->all_reduce(mpi, REDUCE_MIN, &mine, &all, 1));
     if (all == good) return VSCAN_OK;
     return vscan__mpi_share_failure(mpi, (int)((all >> 32) % mpi->size),
                                     (vscan_status)(all & 0x7fffffff));

@@ -126,11 +126,6 @@ void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n)
 
 /* ---- The exchange ---------------------------------------------------------------------------- */
 
-#ifndef VSCAN__MPI_LONGEST_MESSAGE
-#define VSCAN__MPI_LONGEST_MESSAGE (1 << 30) /* bytes: MPI counts by an int. Tests have less */
-#endif
-enum { TAG_ELEMENTS = 3 };
-
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -151,39 +146,10 @@ vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status) {
     TRY(vscan__mpi_finish(mpi, status));
     for (int r = 0; r < mpi->size; r++) mpi->spare[r] = mpi->send_begin[r + 1] - mpi->send_begin[r];
     int64_t *const come = mpi->receive_begin + 1;
-    const int code = MPI_Alltoall(mpi->spare, 1, MPI_INT64_T, come, 1, MPI_INT64_T, mpi->comm);
-    TRY(vscan__mpi_check(mpi, code, "MPI_Alltoall"));
+    TRY(mpi->transport->all_to_all(mpi, mpi->spare, come));
     mpi->receive_begin[0] = 0;
     for (int r = 0; r < mpi->size; r++) come[r] += mpi->receive_begin[r];
     return VSCAN_OK;
-}
-
-/*
- * Begins the messages of what lies from byte `at` on in each rank's run, also after a failure. False: there are none.
- */
-static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int64_t at, int *posted,
-                 vscan_status *status) {
-    bool any = false;
-    *posted = 0;
-    for (int i = 1; i < 2 * mpi->size; i++) {
-        if (i == mpi->size) continue;
-        const bool receives =
-            i < mpi->size; /* all of these first, so that no message has to wait */
-        const int r =
-            receives ? (mpi->rank + mpi->size - i) % mpi->size : (mpi->rank + i) % mpi->size;
-        const int64_t *const begin = (receives ? mpi->receive_begin : mpi->send_begin) + r;
-        const int64_t left = (begin[1] - begin[0]) * size - at;
-        if (left <= 0) continue;
-        const int bytes = (int)least(left, VSCAN__MPI_LONGEST_MESSAGE);
-        const int64_t place = begin[0] * size + at;
-        const vscan_status begun =
-            receives
-                ? vscan__mpi_receive(mpi, to + place, bytes, r, TAG_ELEMENTS, mpi->requests, posted)
-                : vscan__mpi_send(mpi, from + place, bytes, r, TAG_ELEMENTS, mpi->requests, posted);
-        if (*status == VSCAN_OK) *status = begun;
-        any = true;
-    }
-    return any;
 }
 
 /* What a rank has for itself. */
@@ -217,11 +183,6 @@ vscan_status vscan__mpi_exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
     if (bytes > 0)
         status = copy_own(mpi, (struct vscan__mpi_place){from.at + here, from.on_gpu},
                           (struct vscan__mpi_place){to.at + there, to.on_gpu}, bytes);
-    int posted = 0;
-    for (int64_t at = 0; post(mpi, from.at, to.at, size, at, &posted, &status);
-         at += VSCAN__MPI_LONGEST_MESSAGE) {
-        const vscan_status waited = vscan__mpi_wait(mpi, mpi->requests, posted);
-        if (status == VSCAN_OK) status = waited;
-    }
-    return status;
+    const vscan_status exchanged = mpi->transport->exchange(mpi, from, to, size);
+    return status != VSCAN_OK ? status : exchanged;
 }

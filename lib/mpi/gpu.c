@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What concerns ranks with a GPU: whether MPI takes a GPU's memory, and page-locked memory on the host, from and to
- * which a GPU copies two to four times as fast. The library does not need CUDA: it asks the driver that libvscan has
+ * What concerns ranks with a GPU: page-locked memory on the host, from and to which a GPU copies two to four times as fast. The library does not need CUDA: it asks the driver that libvscan has
  * loaded. Where that fails, memory is not locked, and all goes on.
  */
 #include <dlfcn.h>
@@ -9,23 +8,8 @@
 
 #include "internal.h"
 
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-
 bool vscan__mpi_is_on_gpu(const vscan__mpi *mpi) {
     return vscan_ctx_backend(mpi->ctx) != VSCAN_BACKEND_CPU;
-}
-
-bool vscan__mpi_takes_gpu_memory(void) {
-#if defined(OMPI_HAVE_MPI_EXT_CUDA)
-    return MPIX_Query_cuda_support() == 1;
-#elif defined(MPIX_GPU_SUPPORT_CUDA)
-    int takes = 0;
-    return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) == MPI_SUCCESS && takes;
-#else
-    return false;
-#endif
 }
 
 /* ---- Page-locked memory ---------------------------------------------------------------------- */

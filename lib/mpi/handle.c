@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles, and what is made once: a duplicate of the communicator, a context on the host. */
+/* Handles, and what a rank needs of its own: memory that is kept, a context on the host. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static vscan__mpi *abandoned;
 
 static _Thread_local char sentence_of_thread[SENTENCE];
 
-static vscan_mpi *publish(vscan__mpi *mpi) {
+static vscan_mpi *new_handle(vscan__mpi *mpi) {
     uintptr_t handle = 0;
     pthread_mutex_lock(&mutex);
     for (uintptr_t i = 0; i < SLOTS && handle == 0; i++)
@@ -57,8 +57,7 @@ vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function) {
 vscan_status vscan__mpi_begin(const vscan_mpi *handle, const char *function, vscan__mpi **mpi) {
     *mpi = vscan__mpi_enter(handle, function);
     if (*mpi == NULL) return handle == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
-    if (vscan__mpi_is_finalised())
-        return vscan__mpi_fail(*mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI is finalised");
+    TRY((*mpi)->transport->check(*mpi));
     return (*mpi)->broken ? vscan__mpi_is_broken(*mpi) : VSCAN_OK;
 }
 
@@ -102,7 +101,13 @@ void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t byt
 
 /* ---- Making and destroying ------------------------------------------------------------------- */
 
-static void release(vscan__mpi *mpi) {
+vscan_status vscan__mpi_release(vscan__mpi *mpi, vscan_status status) {
+    if (status != VSCAN_OK) memcpy(sentence_of_thread, mpi->sentence, SENTENCE);
+    const vscan_status ended = mpi->transport->end(mpi);
+    if (status == VSCAN_OK && ended != VSCAN_OK) {
+        memcpy(sentence_of_thread, mpi->sentence, SENTENCE);
+        status = ended;
+    }
     vscan_carry **const carries = &mpi->carries[0][0][0][0];
     for (size_t i = 0; i < sizeof mpi->carries / sizeof *carries; i++)
         (void)vscan_carry_destroy(carries[i]);
@@ -122,51 +127,14 @@ static void release(vscan__mpi *mpi) {
     free(mpi->begin);
     free(mpi->counts);
     free(mpi->in_begin);
-    free(mpi->requests);
-    free(mpi->statuses);
     if (!mpi->abandoned) {
         free(mpi);
-        return;
+        return status;
     }
     pthread_mutex_lock(&mutex); /* messages may be in it */
     mpi->older = abandoned;
     abandoned = mpi;
     pthread_mutex_unlock(&mutex);
-}
-
-/*
- * Duplicates the communicator. No error handler is touched but the duplicate's: those of other communicators are the
- * caller's, whose other threads may need them meanwhile.
- */
-static vscan_status take_comm(vscan__mpi *mpi, int32_t number) {
-    TRY(vscan__mpi_check_running(mpi));
-    int between = 0;
-    const MPI_Comm comm = MPI_Comm_f2c(number);
-    if (!vscan__mpi_is_comm(number, comm))
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is no communicator");
-    TRY(vscan__mpi_note(mpi, MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter"));
-    if (between) return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
-    const vscan_status status =
-        vscan__mpi_check(mpi, MPI_Comm_dup(comm, &mpi->comm), "MPI_Comm_dup");
-    if (status != VSCAN_OK) mpi->comm = MPI_COMM_NULL;
-    return status;
-}
-
-/* What the duplicate is asked. A failure is this rank's alone; tried once more, as others must be told of it. */
-static vscan_status ask_comm(vscan__mpi *mpi) {
-    int code = MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
-    vscan_status status = vscan__mpi_note(mpi, code, "MPI_Comm_set_errhandler");
-    if (code != MPI_SUCCESS) (void)MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
-    code = MPI_Comm_rank(mpi->comm, &mpi->rank);
-    if (code != MPI_SUCCESS) {
-        status = vscan__mpi_note(mpi, code, "MPI_Comm_rank");
-        (void)MPI_Comm_rank(mpi->comm, &mpi->rank);
-    }
-    code = MPI_Comm_size(mpi->comm, &mpi->size);
-    if (code != MPI_SUCCESS) {
-        status = vscan__mpi_note(mpi, code, "MPI_Comm_size");
-        (void)MPI_Comm_size(mpi->comm, &mpi->size);
-    }
     return status;
 }
 
@@ -178,7 +146,7 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
     if (result == NULL) return vscan__mpi_fail(mpi, VSCAN_ERROR_NULL, "mpi is NULL");
     mpi->ctx = ctx;
     mpi->device = vscan_ctx_device(ctx);
-    mpi->takes_gpu_memory = vscan__mpi_is_on_gpu(mpi) && vscan__mpi_takes_gpu_memory();
+    mpi->takes_gpu_memory = vscan__mpi_is_on_gpu(mpi) && mpi->transport->takes_gpu_memory();
     const size_t size = (size_t)mpi->size;
     mpi->records = calloc(size, sizeof *mpi->records);
     mpi->told = calloc(size, sizeof *mpi->told);
@@ -186,11 +154,8 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
     mpi->begin = calloc(size + 1, sizeof *mpi->begin);
     mpi->counts = calloc(2 * size, sizeof *mpi->counts);
     mpi->in_begin = calloc(5 * (size + 1), sizeof *mpi->in_begin);
-    mpi->requests = calloc(2 * size, sizeof *mpi->requests);
-    mpi->statuses = calloc(2 * size, sizeof *mpi->statuses);
     if (mpi->records == NULL || mpi->told == NULL || mpi->operands == NULL || mpi->begin == NULL ||
-        mpi->counts == NULL || mpi->in_begin == NULL || mpi->requests == NULL ||
-        mpi->statuses == NULL)
+        mpi->counts == NULL || mpi->in_begin == NULL)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory");
     mpi->displacements = mpi->counts + size;
     mpi->out_begin = mpi->in_begin + size + 1;
@@ -203,13 +168,23 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
     return status == VSCAN_OK ? VSCAN_OK : vscan__mpi_say(mpi, NULL, status);
 }
 
-static vscan_status create(vscan__mpi *mpi, vscan_ctx *ctx, int32_t comm, vscan_mpi **result) {
-    TRY(take_comm(mpi, comm));
-    vscan_status status = ask_comm(mpi);
+vscan__mpi *vscan__mpi_new(vscan__mpi *made, const struct vscan__mpi_transport *transport,
+                           const char *function) {
+    if (made == NULL) {
+        snprintf(sentence_of_thread, SENTENCE, "%s: no host memory", function);
+        return NULL;
+    }
+    made->transport = transport;
+    made->function = function;
+    return made;
+}
+
+vscan_status vscan__mpi_publish(vscan__mpi *mpi, vscan_status status, vscan_ctx *ctx,
+                                vscan_mpi **result) {
     if (status == VSCAN_OK) status = equip(mpi, ctx, result);
     vscan_mpi *handle = NULL;
     if (status == VSCAN_OK) {
-        handle = publish(mpi);
+        handle = new_handle(mpi);
         if (handle == NULL)
             status = vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "there are %d already", SLOTS);
     }
@@ -221,22 +196,6 @@ static vscan_status create(vscan__mpi *mpi, vscan_ctx *ctx, int32_t comm, vscan_
     return status;
 }
 
-vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_mpi **mpi) {
-    vscan__mpi *const made = calloc(1, sizeof *made);
-    if (made == NULL) { /* nobody can be told */
-        snprintf(sentence_of_thread, SENTENCE, "%s: no host memory", __func__);
-        return VSCAN_ERROR_HOST_MEMORY;
-    }
-    made->comm = MPI_COMM_NULL;
-    made->function = __func__;
-    const vscan_status status = create(made, ctx, comm, mpi);
-    if (status == VSCAN_OK) return VSCAN_OK;
-    memcpy(sentence_of_thread, made->sentence, SENTENCE);
-    if (made->comm != MPI_COMM_NULL && !made->broken) (void)MPI_Comm_free(&made->comm);
-    release(made);
-    return status;
-}
-
 vscan_status vscan_mpi_destroy(vscan_mpi *mpi) {
     if (mpi == NULL) return VSCAN_OK;
     vscan__mpi *const found = find(mpi, true);
@@ -245,12 +204,7 @@ vscan_status vscan_mpi_destroy(vscan_mpi *mpi) {
         return VSCAN_ERROR_HANDLE;
     }
     found->function = __func__;
-    vscan_status status = VSCAN_OK;
-    if (!found->broken && !vscan__mpi_is_finalised())
-        status = vscan__mpi_check(found, MPI_Comm_free(&found->comm), "MPI_Comm_free");
-    if (status != VSCAN_OK) memcpy(sentence_of_thread, found->sentence, SENTENCE);
-    release(found);
-    return status;
+    return vscan__mpi_release(found, VSCAN_OK);
 }
 
 int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {

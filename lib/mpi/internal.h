@@ -6,7 +6,6 @@
 #ifndef VSCAN_MPI_INTERNAL_H
 #define VSCAN_MPI_INTERNAL_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +13,7 @@
 #include "core/options.h"
 #include "core/order.h"
 #include "core/pairs.h"
+#include "transport.h"
 #include "vscan_mpi.h"
 
 /* An element: its bits in the low bytes, as in a saved carry; the others are 0. */
@@ -79,26 +79,23 @@ enum { MOST_AREAS = 9 }; /* of one call */
 enum { TYPES = VSCAN_LONG - VSCAN_INT + 1 }; /* no operator works on those that follow */
 
 /* What is behind a handle. */
-typedef struct vscan__mpi {
+struct vscan__mpi {
+    const struct vscan__mpi_transport *transport; /* its own data follows this struct */
     vscan_ctx *ctx;
     vscan_ctx *host; /* a context of the CPU, with one thread, for what is short and on the host */
-    MPI_Comm comm;
     int rank, size;
     int32_t device;        /* of ctx */
     bool takes_gpu_memory; /* messages may lie there; only where ctx is on a GPU */
-    bool broken;           /* MPI failed: all ranks know it, or cannot be told */
-    bool abandoned;        /* MPI may go on using memory for messages: it must not be freed */
-    unsigned char sent[2][VSCAN_CARRY_BYTES]; /* messages of a sum */
-    const char *function;                     /* that runs */
-    struct vscan__mpi_record *records;        /* one a rank: the last agreement */
-    struct vscan__mpi_told *told;             /* one a rank */
-    value *operands;                          /* size + 1 */
-    int64_t *begin;                           /* size + 1: see layout.h */
-    int *counts, *displacements;              /* one a rank: of an MPI_Allgatherv */
-    int64_t *in_begin, *out_begin;            /* size + 1 each, as the next: see move.h */
+    bool broken;           /* the transport failed: all ranks know it, or cannot be told */
+    bool abandoned;        /* messages may go on using memory: it must not be freed */
+    const char *function;  /* that runs */
+    struct vscan__mpi_record *records; /* one a rank: the last agreement */
+    struct vscan__mpi_told *told;      /* one a rank */
+    value *operands;                   /* size + 1 */
+    int64_t *begin;                    /* size + 1: see layout.h */
+    int *counts, *displacements;       /* one a rank: of an all_gatherv */
+    int64_t *in_begin, *out_begin;     /* size + 1 each, as the next: see move.h */
     int64_t *send_begin, *receive_begin, *spare;
-    MPI_Request *requests; /* two a rank */
-    MPI_Status *statuses;
     vscan_carry *carries[2][VSCAN__OPS][TYPES]
                         [2];      /* ctx's and host's, made when first needed; directions */
     vscan_buffer *one[TYPES];     /* of one element, by type */
@@ -113,7 +110,7 @@ typedef struct vscan__mpi {
     int areas;                                     /* how many of them are in use */
     struct vscan__mpi *older;                      /* of those that are abandoned */
     char sentence[SENTENCE];
-} vscan__mpi;
+};
 
 /* Leaves the function early with what is not VSCAN_OK. */
 #define TRY(call)                                                                                  \
@@ -142,13 +139,33 @@ vscan_status vscan__mpi_check_running(vscan__mpi *mpi);
 /* After that. Where MPI does not say, it is taken to be there. */
 bool vscan__mpi_is_finalised(void);
 
+/* Whether MPI sends from and receives to a GPU's memory. */
+bool vscan__mpi_takes_gpu_memory(void);
+
 /*
  * Whether the number is a communicator's, as far as that shows without MPI, which would call an error handler of the
- * caller's that by default ends the process. comm: what MPI_Comm_f2c makes of it.
+ * caller's that by default ends the process.
  */
-bool vscan__mpi_is_comm(int32_t number, MPI_Comm comm);
+bool vscan__mpi_is_comm(int32_t number);
 
 /* ---- handle.c -------------------------------------------------------------------------------- */
+
+/*
+ * Makes a vscan_mpi of `made`, which is calloc's memory of a transport's struct that begins with a vscan__mpi, or NULL: no
+ * memory. The transport then sets rank and size.
+ */
+vscan__mpi *vscan__mpi_new(vscan__mpi *made, const struct vscan__mpi_transport *transport,
+                           const char *function);
+
+/* Equips it, unless this rank has failed already, and gives it a handle. Collective: all ranks learn of a failure. */
+vscan_status vscan__mpi_publish(vscan__mpi *mpi, vscan_status status, vscan_ctx *ctx,
+                                vscan_mpi **result);
+
+/*
+ * Its end, with the status of what has failed before, or of leaving the other ranks; the thread has the sentence. Memory
+ * that messages may use is not freed.
+ */
+vscan_status vscan__mpi_release(vscan__mpi *mpi, vscan_status status);
 
 /* What is behind the handle, or NULL, with a sentence for the thread. */
 vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function);
@@ -167,40 +184,11 @@ void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t byt
 /* Whether the context is on a GPU, so that its elements are not in the host's memory. */
 bool vscan__mpi_is_on_gpu(const vscan__mpi *mpi);
 
-/* Whether MPI sends from and receives to a GPU's memory. */
-bool vscan__mpi_takes_gpu_memory(void);
-
 /* Locks the pages of host memory for faster copies, where that can be done. */
 bool vscan__mpi_lock_pages(const vscan__mpi *mpi, void *memory, int64_t bytes);
 void vscan__mpi_unlock_pages(const vscan__mpi *mpi, void *memory);
 
-/* ---- messages.c ------------------------------------------------------------------------------ */
-
-/*
- * What an MPI function has returned that fails on this rank alone, as a status. The rank must go on with the call, and
- * tell all ranks.
- */
-vscan_status vscan__mpi_note(vscan__mpi *mpi, int code, const char *name);
-
-/*
- * Begin a message: requests[*begun] is its request, and *begun counts it. After a failure it is tried once more, and
- * counted where that succeeds; the status is the failure.
- */
-vscan_status vscan__mpi_send(vscan__mpi *mpi, const void *from, int bytes, int to, int tag,
-                             MPI_Request *requests, int *begun);
-vscan_status vscan__mpi_receive(vscan__mpi *mpi, void *to, int bytes, int from, int tag,
-                                MPI_Request *requests, int *begun);
-
-/* Waits for all of them, at most two a rank. After a failure, too, none is left. */
-vscan_status vscan__mpi_wait(vscan__mpi *mpi, MPI_Request *requests, int begun);
-
-/* Waits for none of them any more. */
-void vscan__mpi_abandon(vscan__mpi *mpi, MPI_Request *requests, int begun);
-
 /* ---- agree.c --------------------------------------------------------------------------------- */
-
-/* What a collective MPI function has returned, as a status. After a failure the ranks are no longer together. */
-vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name);
 
 /*
  * Every rank learns the records of all. Fails on every rank alike where one rank has refused its
@@ -211,7 +199,7 @@ vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *o
 /* The status of the first rank that failed, on every rank, with its sentence. first: that rank. */
 vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status status);
 
-/* For a vscan_mpi on which MPI has failed before. */
+/* For a vscan_mpi whose transport has failed before. */
 vscan_status vscan__mpi_is_broken(vscan__mpi *mpi);
 
 /* Every rank learns what all tell, in mpi->told, and fails where one has failed. */

@@ -67,11 +67,6 @@ void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n)
 
 /* ---- The exchange ---------------------------------------------------------------------------- */
 
-/* Where elements lie that are sent, or received. */
-struct vscan__mpi_place {
-    char *at;
-    bool on_gpu;
-};
 static inline struct vscan__mpi_place vscan__mpi_place_of(const struct vscan__mpi_area *area) {
     return (struct vscan__mpi_place){area->memory, area->on_gpu};
 }

@@ -31,9 +31,7 @@ static vscan_status pack(vscan__mpi *mpi, const vscan_buffer *in, const vscan_bu
 
 /* Where each rank's packed elements begin in the packed vector; which is in in_begin from then on. */
 static vscan_status tell_packed(vscan__mpi *mpi, int64_t packed) {
-    TRY(vscan__mpi_check(
-        mpi, MPI_Allgather(&packed, 1, MPI_INT64_T, mpi->spare, 1, MPI_INT64_T, mpi->comm),
-        "MPI_Allgather"));
+    TRY(mpi->transport->all_gather(mpi, &packed, sizeof packed, mpi->spare));
     vscan__mpi_add_up(mpi, mpi->spare, mpi->in_begin);
     return VSCAN_OK;
 }

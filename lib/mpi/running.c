@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which MPI runs, whether it can be called, and what it has as a communicator. */
+/* Which MPI runs, whether it can be called, what it has as a communicator, and whether it takes a GPU's memory. */
+#include <mpi.h>
 #include <string.h>
 
 #include "internal.h"
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 /*
  * MPIs whose handles are alike, so that one can stand for another: this is what the library was compiled for. A program
@@ -51,13 +56,23 @@ vscan_status vscan__mpi_check_running(vscan__mpi *mpi) {
     return vscan__mpi_is_finalised() ? vscan__mpi_fail(mpi, status, "MPI is finalised") : VSCAN_OK;
 }
 
-bool vscan__mpi_is_comm(int32_t number, MPI_Comm comm) {
+bool vscan__mpi_is_comm(int32_t number) {
+    const MPI_Comm comm = MPI_Comm_f2c(number);
 #ifdef MPICH_HANDLES
     /* the highest two bits say where an object lies, where 0 is nowhere, and the next four what it is */
     const uint32_t bits = (uint32_t)number, of_world = (uint32_t)MPI_COMM_WORLD;
     if (bits >> 30 == 0 || ((bits ^ of_world) & UINT32_C(0x3c000000)) != 0) return false;
-#else
-    (void)number; /* Open MPI's MPI_Comm_f2c knows all communicators */
-#endif
+#endif /* Open MPI's MPI_Comm_f2c knows all communicators */
     return comm != MPI_COMM_NULL && comm != (MPI_Comm)0;
+}
+
+bool vscan__mpi_takes_gpu_memory(void) {
+#if defined(OMPI_HAVE_MPI_EXT_CUDA)
+    return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+    int takes = 0;
+    return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) == MPI_SUCCESS && takes;
+#else
+    return false;
+#endif
 }

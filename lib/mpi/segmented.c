@@ -59,12 +59,6 @@ static bool is_asked(const vscan__mpi *mpi, enum vscan__mpi_fact fact) {
     return asked;
 }
 
-/* The segments of the whole vector. Fails on all ranks alike. */
-static vscan_status add_segments(vscan__mpi *mpi, int64_t own, int64_t *segments) {
-    return vscan__mpi_check(mpi, MPI_Allreduce(&own, segments, 1, MPI_INT64_T, MPI_SUM, mpi->comm),
-                            "MPI_Allreduce");
-}
-
 /*
  * A total belongs to the part in which its segment begins. The scan of a part also gives, as the first one, that of a
  * segment which began before, as far as it has come; forward the parts before need it.
@@ -155,7 +149,7 @@ vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_b
         status = vscan__mpi_take_last(found, known.totals, segments.begun);
         if (status == VSCAN_OK) status = vscan__mpi_give_count(found, known.count);
     } else if (counts) {
-        TRY(add_segments(found, segments.begun, &all));
+        TRY(found->transport->all_reduce(found, REDUCE_SUM, &segments.begun, &all, 1));
         if (status == VSCAN_OK && known.count != NULL)
             status = vscan__mpi_say(found, found->ctx, vscan_buffer_set(known.count, 0, &all));
     }

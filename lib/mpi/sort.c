@@ -124,9 +124,7 @@ static vscan_status find_digits(vscan__mpi *mpi, const struct search *search, in
             search->own[k] = count_before(search->order, search->keys, search->n,
                                           search->splitters[k / tried].key | digit, false);
         }
-        TRY(vscan__mpi_check(
-            mpi, MPI_Allreduce(search->own, search->all, counts, MPI_INT64_T, MPI_SUM, mpi->comm),
-            "MPI_Allreduce"));
+        TRY(mpi->transport->all_reduce(mpi, REDUCE_SUM, search->own, search->all, counts));
         for (int k = counts - 1; k >= 0; k--) { /* the greatest digit that will do */
             struct splitter *const s = search->splitters + k / tried;
             const int digit = k % tried + 1;
@@ -147,12 +145,8 @@ static vscan_status count_equal(vscan__mpi *mpi, const struct search *search) {
         s->equal = count_before(search->order, search->keys, search->n, s->key, true) - s->own;
         search->own[i] = s->equal;
     }
-    const int code =
-        MPI_Exscan(search->own, search->all, mpi->size - 1, MPI_INT64_T, MPI_SUM, mpi->comm);
-    TRY(vscan__mpi_check(mpi, code, "MPI_Exscan"));
-    for (int i = 0; mpi->rank == 0 && i < mpi->size - 1; i++)
-        search->all[i] = 0; /* MPI leaves it open */
-    return VSCAN_OK;
+    return mpi->transport->all_reduce(mpi, REDUCE_SUM_BEFORE, search->own, search->all,
+                                      mpi->size - 1);
 }
 
 /* Where the part is cut. */

@@ -30,9 +30,7 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
 
 /* How many elements are clear on each rank. */
 static vscan_status tell_clear(vscan__mpi *mpi, int64_t clear) {
-    return vscan__mpi_check(
-        mpi, MPI_Allgather(&clear, 1, MPI_INT64_T, mpi->spare, 1, MPI_INT64_T, mpi->comm),
-        "MPI_Allgather");
+    return mpi->transport->all_gather(mpi, &clear, sizeof clear, mpi->spare);
 }
 
 /* The clear elements of all ranks, in their order, and then the flagged ones, each as a vector that is recut. */

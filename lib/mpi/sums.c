@@ -8,7 +8,7 @@
  *   1. the state inside a tile that is cut goes to the part that follows, as a saved carry. That part
  *      finishes the tile, and so has its sum;
  *   2. R3 at a cut inside a block goes to the part that follows, which finishes the block;
- *   3. all ranks are told the sum of every block, in one MPI_Allgatherv, and add them up for themselves.
+ *   3. all ranks are told the sum of every block, in one all_gatherv, and add them up for themselves.
  *
  * A message of 1 or 2 waits for the one before it only where a part has no begin of a tile, or of a block,
  * in it. layout.h says who sends what; lib/mpi/README.md counts it.
@@ -19,7 +19,7 @@
 #include "cpu/modes.h"
 #include "sums.h"
 
-enum { TAG_TILE = 1, TAG_SUM };
+enum { TILE, SUM }; /* messages */
 
 /* ---- From part to part ----------------------------------------------------------------------- */
 
@@ -32,31 +32,28 @@ static void note(struct sums *s, vscan_status status) {
     if (s->status == VSCAN_OK) s->status = status;
 }
 
-static void send(struct sums *s, const void *what, int bytes, int tag) {
+static void send(struct sums *s, const void *state, int bytes, int message) {
     const int to = rank_of(s, vscan__mpi_part_of(&s->l, s->end));
-    unsigned char *const copy = s->mpi->sent[tag == TAG_SUM]; /* MPI may need it after this call */
-    memcpy(copy, what, (size_t)bytes);
-    note(s, vscan__mpi_send(s->mpi, copy, bytes, to, tag, s->requests, &s->sent));
+    note(s, s->mpi->transport->send(s->mpi, to, message, state, bytes));
 }
 
-static void receive(struct sums *s, void *what, int bytes, int tag) {
+static void receive(struct sums *s, void *state, int bytes, int message) {
     const int from = rank_of(s, vscan__mpi_part_of(&s->l, s->begin - 1));
-    const int code = MPI_Recv(what, bytes, MPI_BYTE, from, tag, s->mpi->comm, MPI_STATUS_IGNORE);
-    note(s, vscan__mpi_note(s->mpi, code, "MPI_Recv"));
+    note(s, s->mpi->transport->receive(s->mpi, from, message, state, bytes));
 }
 
 /* The state inside the tile at each cut. */
 static void pass_tiles(struct sums *s) {
     const bool sends = vscan__mpi_passes_tile(&s->l, s->end);
     const bool waits = s->first_tile > s->end && s->scan->open < 0;
-    if (sends && !waits) send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE);
+    if (sends && !waits) send(s, s->state_end, VSCAN_CARRY_BYTES, TILE);
     if (vscan__mpi_passes_tile(&s->l, s->begin)) {
-        receive(s, s->state_begin, VSCAN_CARRY_BYTES, TAG_TILE);
+        receive(s, s->state_begin, VSCAN_CARRY_BYTES, TILE);
         /* a rank that failed has sent no saved carry */
         if (s->status == VSCAN_OK && s->state_begin[0] != 0 && s->scan->open < 0)
             s->status = vscan__mpi_finish_head(s, s->state_begin);
     }
-    if (sends && waits) send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE);
+    if (sends && waits) send(s, s->state_end, VSCAN_CARRY_BYTES, TILE);
 }
 
 static value add_tiles(const struct sums *s, value sum, int64_t from, int64_t to) {
@@ -73,10 +70,10 @@ static void pass_sums(struct sums *s) {
     const bool waits = last < s->begin && s->scan->open < 0;
     const int64_t from = vscan__mpi_higher(last, s->from) / l->tile, end = s->end / l->tile;
     if (!waits) s->r3_end = add_tiles(s, s->r3_end, from, end);
-    if (!waits && sends) send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM);
-    if (vscan__mpi_passes_sum(l, s->begin)) receive(s, &s->r3_begin, sizeof s->r3_begin, TAG_SUM);
+    if (!waits && sends) send(s, &s->r3_end, sizeof s->r3_end, SUM);
+    if (vscan__mpi_passes_sum(l, s->begin)) receive(s, &s->r3_begin, sizeof s->r3_begin, SUM);
     if (waits) s->r3_end = add_tiles(s, s->r3_begin, from, end);
-    if (waits && sends) send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM);
+    if (waits && sends) send(s, &s->r3_end, sizeof s->r3_end, SUM);
 }
 
 /* ---- To all ranks ---------------------------------------------------------------------------- */
@@ -142,10 +139,7 @@ static vscan_status tell_all(struct sums *s, struct vscan__mpi_prefix *prefix) {
     own->bits = (uint64_t)s->status;
     tell(s, own + 1);
     prefix->failed_on_all = true;
-    TRY(vscan__mpi_check(mpi,
-                         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_UINT64_T, all, mpi->counts,
-                                        mpi->displacements, MPI_UINT64_T, mpi->comm),
-                         "MPI_Allgatherv"));
+    TRY(mpi->transport->all_gatherv(mpi, &all->bits, mpi->counts, mpi->displacements));
     for (int r = 0; r < mpi->size; r++)
         if (all[mpi->displacements[r]].bits != VSCAN_OK)
             return vscan__mpi_share_failure(mpi, r, (vscan_status)all[mpi->displacements[r]].bits);
@@ -227,11 +221,7 @@ static vscan_status exchange(struct sums *s, struct vscan__mpi_prefix *prefix) {
         pass_sums(s);
     }
     const vscan_status told = tell_all(s, prefix);
-    if (s->mpi->broken) { /* what was sent may never be received */
-        vscan__mpi_abandon(s->mpi, s->requests, s->sent);
-        return told;
-    }
-    const vscan_status waited = vscan__mpi_wait(s->mpi, s->requests, s->sent);
+    const vscan_status waited = s->mpi->transport->wait_sent(s->mpi);
     TRY(told);
     TRY(waited);
     add_up(s, prefix);

@@ -22,8 +22,6 @@ struct sums {
     value r3_begin, r3_end;  /* at the cuts */
     unsigned char state_begin[VSCAN_CARRY_BYTES], state_end[VSCAN_CARRY_BYTES]; /* inside tiles */
     vscan_status status; /* of this rank; a rank that has failed goes on telling something */
-    MPI_Request requests[2];
-    int sent;
 };
 
 static inline value vscan__mpi_nothing(const struct sums *s) {

@@ -85,13 +85,6 @@ int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_
     return wait_for(PMPI_Iallreduce(from, to, count, type, op, comm, &request), &request);
 }
 
-int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    if (fails(OF_Bcast)) return MPI_ERR_OTHER;
-    counted.collectives++;
-    MPI_Request request;
-    return wait_for(PMPI_Ibcast(data, count, type, root, comm, &request), &request);
-}
-
 int MPI_Irecv(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
               MPI_Request *request) {
     if (fails(OF_Irecv)) return MPI_ERR_OTHER;

@@ -18,7 +18,7 @@ extern struct counted counted;
 
 /* X(NAME): every function of MPI that the library calls and that can fail; functions.sh compares. */
 #define MPI_COLLECTIVE(X)                                                                          \
-    X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Bcast) X(Comm_dup) X(Comm_free) X(Exscan)
+    X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Comm_dup) X(Comm_free) X(Exscan)
 #define MPI_LOCAL(X)                                                                               \
     X(Comm_rank)                                                                                   \
     X(Comm_set_errhandler)                                                                         \

@@ -64,16 +64,16 @@ static bool fail_once(const struct tried *tried, enum mpi_function function, int
     return true;
 }
 
-/* The Bcast that tells a failure of libvscan fails too. */
+/* The reduction that tells a failure of libvscan fails too. */
 static void fail_to_tell(const struct tried *tried) {
     renew();
     const int first = (int)draw_below(ranks);
     if (rank == first) library_calls_until_failure = 1;
-    arm(OF_Bcast, 1, 0);
+    arm(OF_Allreduce, 1, 0);
     const vscan_status status = tried->run(tried->call);
     library_calls_until_failure = 0;
-    CHECK(disarm(OF_Bcast), "nothing is told");
-    check_failed(status, OF_Bcast, 1);
+    CHECK(disarm(OF_Allreduce), "nothing is told");
+    check_failed(status, OF_Allreduce, 1);
 }
 
 void fail_mpi(const struct tried *tried) {
