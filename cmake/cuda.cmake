@@ -67,9 +67,14 @@ else()
   endif()
 endif()
 
+file(STRINGS ${CUDAToolkit_INCLUDE_DIRS}/cuda_runtime_api.h runtime REGEX "^#define CUDART_VERSION ")
+string(REGEX REPLACE ".* ([0-9]+)0([0-9]+)0$" "\\1.\\2" runtime "${runtime}")
 execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --help OUTPUT_VARIABLE help)
 if(help MATCHES "--compress-mode") # CUDA 12.8 and later
   set(compress -compress-mode=size)
+  if(runtime VERSION_LESS 13) # is for drivers from 525 on, and those before 550 cannot read Zstandard
+    set(compress -compress-mode=speed -Xfatbin=-compress-all)
+  endif()
 endif()
 if(help MATCHES "--objdir-as-tempdir") # CUDA 11.6 and later
   # The names of its files in /tmp, which have its process's number, would get into objects.
@@ -105,5 +110,8 @@ target_compile_options(vscan_kernels PRIVATE
   -Xcompiler=-Wall,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
 
 string(REPLACE ";" " " text "${architectures}")
+if(NOT CMAKE_CUDA_COMPILER_VERSION MATCHES "^${runtime}\\.") # cmake/cuda12.sh
+  string(PREPEND text "runtime ${runtime}, ")
+endif()
 set(VSCAN_BACKENDS "CPU and CUDA (nvcc ${CMAKE_CUDA_COMPILER_VERSION}, ${text})" CACHE INTERNAL "")
 message(STATUS "Backends: ${VSCAN_BACKENDS}")

@@ -44,12 +44,12 @@ document = {
         relation("libvscan", "DYNAMIC_LINK", "glibc"),
     ],
 }
-nvcc = re.search(r"nvcc ([0-9.]+)", backends)
-if nvcc:
+cudart = re.search(r"runtime ([0-9.]+)", backends) or re.search(r"nvcc ([0-9.]+)", backends)
+if cudart:
     licence = "LicenseRef-NVIDIA-SDK"
     document["packages"].append(
         package("cudart-static", "Organization: NVIDIA Corporation", licence, "NVIDIA Corporation",
-                versionInfo=nvcc[1], comment="libcudart_static.a of the CUDA Toolkit with this nvcc"))
+                versionInfo=cudart[1], comment="libcudart_static.a of the CUDA Toolkit of this version"))
     document["relationships"].append(relation("libvscan", "STATIC_LINK", "cudart-static"))
     document["hasExtractedLicensingInfos"] = [{
         "licenseId": licence, "name": "License Agreement for NVIDIA Software Development Kits",

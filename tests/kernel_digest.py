@@ -128,7 +128,10 @@ class Cubin:
                 name = self.names[section]
             self.symbols.append((without_hash(name), info & 15, section, value))
         found = re.search(rb"-arch (sm_\w+)", self.bytes(".note.nv.tkinfo"))
-        self.architecture = found[1].decode() if found else f"sm_{data[49]}"
+        if data[8] < 8: # of CUDA 12: no such section, and the architecture is elsewhere
+            self.architecture = f"sm_{data[48]}" + "a" * (data[49] >> 3 & 1)
+        else:
+            self.architecture = found[1].decode() if found else f"sm_{data[49]}"
 
     def text(self, at):
         return self.data[at:self.data.index(b"\0", at)].decode()
@@ -265,8 +268,9 @@ def compare_record(record, library):
     if not kernels:
         return skip(f"the record is of {architecture}, for which {library} has no machine code.")
     compiler = re.search(r"release [\d.]+, V[\d.]+", compiler_of(library))
-    if compiler and f"nvcc {compiler[0].rpartition('V')[2]}," not in text:
-        return skip(f"the record's library was compiled by another nvcc than {library} ({compiler[0]}).")
+    if not compiler or f"nvcc {compiler[0].rpartition('V')[2]}," not in text:
+        return skip(f"the record's library was compiled by another nvcc than {library} "
+                    f"({compiler[0] if compiler else 'its assembler is of CUDA 12'}).")
     here = digest_of(architecture, kernels)
     if here == line:
         print(f"the record and {library} have the same machine code: {here}")

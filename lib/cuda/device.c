@@ -45,6 +45,9 @@ static vscan_status status_of(cudaError_t error) {
     }
 }
 
+/* NVIDIA's first driver for this major version of CUDA; those before it are too old, and it is enough. */
+#define DRIVER_NEEDED (CUDART_VERSION >= 13000 ? "580" : CUDART_VERSION >= 12000 ? "525" : "450")
+
 /* CUDA says "insufficient" of a driver that is too old, and where there is none. */
 static void explain(cudaError_t error, char text[120]) {
     int driver = 0;
@@ -54,9 +57,9 @@ static void explain(cudaError_t error, char text[120]) {
     if (driver == 0)
         snprintf(text, 120, "no driver found");
     else
-        snprintf(text, 120, "the driver is one of CUDA %d.%d, and this libvscan needs CUDA %d.%d",
-                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-                 CUDART_VERSION % 1000 / 10);
+        snprintf(text, 120,
+                 "the driver is one of CUDA %d.%d, and this libvscan needs CUDA %d.0, driver %s",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, DRIVER_NEEDED);
 }
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
@@ -145,8 +148,9 @@ static void add_device(struct vscan__text *text, int32_t device) {
 
 void vscan__cuda_describe(struct vscan__text *text) {
     int driver = 0, count = 0;
-    vscan__add(text, "CUDA that built it: %d.%d, for %s\n", CUDART_VERSION / 1000,
-               CUDART_VERSION % 1000 / 10, VSCAN__ARCHITECTURES);
+    vscan__add(text, "CUDA that built it: %d.%d, for %s and drivers from %s on\n",
+               CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, VSCAN__ARCHITECTURES,
+               DRIVER_NEEDED);
     vscan__cuda_forget(cudaDriverGetVersion(&driver));
     if (driver == 0)
         vscan__add(text, "CUDA of the driver: no driver found");

@@ -111,17 +111,30 @@ static void check_kernels(struct tour *tour) {
 
 /* ---- vscan_describe ------------------------------------------------------------------------------ */
 
+#if CUDART_VERSION >= 13000
+#define NEEDED_CUDA "13.0"
+#define NEEDED "580"
+#else
+#define NEEDED_CUDA "12.0"
+#define NEEDED "525"
+#endif
+
 static void check_description(struct tour *tour) {
     static const struct {
         struct cudart_answers answers;
         const char *module, *says;
     } machines[] = {
-        {{0}, "", "\nCUDA of the driver: 13.0\nCUDA device 0: stand-in 0, compute capability 0.0, "},
+        {{0},
+         "",
+         "\nCUDA of the driver: 13.0\nCUDA device 0: stand-in 0, compute capability 0.0, "},
         {{.driver = 12020}, "NVRM version: 535.1 x\nGCC", "\nCUDA of the driver: 12.2, 535.1 x\n"},
         {{.driver = -1}, "?", "\nCUDA of the driver: no driver found\n"},
+        {{.driver = -1}, "?", " and drivers from " NEEDED " on\nCUDA of the driver: "},
         {{.driver = -1, .error_of_count = cudaErrorInsufficientDriver}, "?", ": no driver found ("},
-        {{.driver = 12020, .error_of_count = cudaErrorInsufficientDriver}, "?",
-         ": the driver is one of CUDA 12.2, and this libvscan needs CUDA 1"},
+        {{.driver = 12020, .error_of_count = cudaErrorInsufficientDriver},
+         "?",
+         ": the driver is one of CUDA 12.2, and this libvscan needs CUDA " NEEDED_CUDA
+         ", driver " NEEDED " ("},
         {{.error_of_count = cudaErrorNoDevice}, "?", "\nCUDA devices: none, vscan_describe: "}};
     char text[4096];
     for (size_t k = 0; k < sizeof machines / sizeof machines[0]; k++) {
