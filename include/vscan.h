@@ -1867,7 +1867,19 @@ VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buff
  *   kind, direction   VSCAN_INCLUSIVE or VSCAN_EXCLUSIVE, VSCAN_FORWARD or VSCAN_BACKWARD
  *   in                n elements of the type
  *   n                 elements, at least 0
+ *   offset_type       VSCAN_INT or VSCAN_LONG
+ *   offsets           not NULL; segments + 1 numbers of this type, from 0 to n, none less than the one before it.
+ *                     Segment k has the elements offsets[k] .. offsets[k+1] - 1, and may be empty. The first need
+ *                     not be 0, nor the last n: other elements are in no segment
+ *   segments          at least 0
  *   out               n elements; in place, or no overlap
+ * Their arguments have one order:
+ *   1. what is done: op and the type of in, or the order of a sort; kind, direction
+ *   2. the inputs, as in the function on buffers
+ *   3. the outputs, likewise
+ * The type of any other array stands directly before it. A number of elements stands directly behind the array
+ * that it counts; where it counts several inputs, behind the last of them.
+ *
  * Arrays are aligned to their elements. An array without elements may be NULL. The results have the bits of
  * the functions on buffers. Any number of threads may call at the same time. vscan_ctx_last_error(NULL) has
  * the sentence of a failure. The library keeps up to 16 contexts of the CPU backend for these functions, with
@@ -1897,21 +1909,18 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
                                                  const uint8_t *heads, int64_t n, void *out);
 
 /**
- * Segmented scan of an array with segments given by offsets: segment k has the elements offsets[k] ..
- * offsets[k+1] - 1, and may be empty. Each is a vector of its own: its results have the bits of vscan_host_scan of
- * its elements alone.
- *   op, type, kind, direction, in, n, out   see above
- *   offsets    not NULL; segments + 1 numbers. The first is 0, the last is n, and none is less than the one
- *              before it. Does not overlap out
- *   segments   at least 0. If it is 0, the only offset is the first and the last, so n must be 0 (OFFSETS)
+ * Scan of every segment of an array, segments given by offsets: out is what vscan_scan_by_offsets gives. Each segment
+ * is a vector of its own: its results have the bits of vscan_host_scan of its elements alone.
+ *   op, type, kind, direction, in, n, offset_type, offsets, segments, out   see above. offsets do not overlap out
+ * Elements of out that are in no segment stay as they are.
  * n = 0: offsets are checked; nothing is written. Done when it returns.
- * Statuses: as vscan_host_scan, LENGTH (also segments < 0), and OFFSETS, at once: nothing is written then.
- * Since 1.0.0.
+ * Statuses: as vscan_host_scan, TYPE (offset_type), LENGTH (also segments < 0), and OFFSETS, at once: nothing is
+ * written then. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
                                                   vscan_direction direction, const void *in,
-                                                  int64_t n, const int64_t *offsets,
-                                                  int64_t segments, void *out);
+                                                  int64_t n, vscan_type offset_type,
+                                                  const void *offsets, int64_t segments, void *out);
 
 /**
  * Reduction of an array: *total is what vscan_reduce gives for in.
@@ -1926,13 +1935,8 @@ VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_dir
 
 /**
  * One total for each segment of an array, segments given by offsets: totals are what vscan_reduce_by_offsets gives.
- *   op, type, in, n   see above
- *   offset_type   VSCAN_INT or VSCAN_LONG
- *   offsets       segments + 1 numbers of this type, from 0 to n, none less than the one before it. The first need
- *                 not be 0, nor the last n: other elements are in no segment
- *   segments      at least 0
- *   totals        one element of the type for each segment; of an empty one the identity. Does not overlap in, nor
- *                 offsets
+ *   op, type, in, n, offset_type, offsets, segments   see above
+ *   totals   one element of the type for each segment; of an empty one the identity. Does not overlap in, nor offsets
  * n = 0: all totals are the identity. Done when it returns.
  * Statuses: NULL, TYPE (offset_type), LENGTH (n, segments), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY; and
  * OFFSETS, at once: nothing is written then. Since 1.0.0.
@@ -1955,24 +1959,24 @@ VSCAN_API vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type
  * n = 0: the count is 0, and nothing else is written. Done when it returns. Memory as for vscan_reduce_by_key.
  * Statuses: NULL, TYPE (key_type), LENGTH (n), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
  */
-VSCAN_API vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type key_type, const void *keys,
-                                                vscan_type type, const void *in, int64_t n,
+VSCAN_API vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type type, vscan_type key_type,
+                                                const void *keys, const void *in, int64_t n,
                                                 void *keys_out, void *totals, int64_t *count);
 
 /**
  * The elements of an array whose flag is set, in their order: out and count are what vscan_pack gives.
  *   type    any vscan_type but VSCAN_NONE and VSCAN_BIT
  *   in      n elements
- *   n       elements, at least 0
  *   flags   n bytes; element i is kept if flags[i] is not 0
+ *   n       elements, at least 0
  *   out     room for n elements; in place of in, or no overlap with in. Does not overlap flags
  *   count   not NULL; receives the number of set flags. Overlaps no other argument
  * Elements of out from count on stay as they are.
  * n = 0: the count is 0, and nothing else is written. Done when it returns.
  * Statuses: NULL, TYPE, LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
  */
-VSCAN_API vscan_status vscan_host_pack(vscan_type type, const void *in, int64_t n,
-                                       const uint8_t *flags, void *out, int64_t *count);
+VSCAN_API vscan_status vscan_host_pack(vscan_type type, const void *in, const uint8_t *flags,
+                                       int64_t n, void *out, int64_t *count);
 
 /**
  * Stable sort of an array of keys, and of values by their keys: the outputs are what vscan_sort gives. **The

@@ -156,13 +156,13 @@ static int64_t offset_at(const struct array *offsets, int64_t k) {
                                       : ((const int64_t *)offsets->at)[k];
 }
 
-/* segments + 1 numbers; all: every element is in a segment. */
-static vscan_status check_offsets(const struct array *offsets, int64_t n, bool all) {
+/* segments + 1 numbers in 0 .. n. */
+static vscan_status check_offsets(const struct array *offsets, int64_t n) {
     const int64_t segments = offsets->n - 1;
     int64_t before = offset_at(offsets, 0);
-    if (all ? before != 0 : before < 0)
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS, "offsets[0] is %" PRId64 ", %s", before,
-                           all ? "must be 0" : "less than 0");
+    if (before < 0)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS, "offsets[0] is %" PRId64 ", less than 0",
+                           before);
     for (int64_t k = 1; k <= segments; k++) {
         const int64_t at = offset_at(offsets, k);
         if (at < before)
@@ -172,11 +172,18 @@ static vscan_status check_offsets(const struct array *offsets, int64_t n, bool a
                                k, at, before);
         before = at;
     }
-    if (all ? before != n : before > n)
+    if (before > n)
         return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS,
-                           "the last of offsets is %" PRId64 ", %s n, %" PRId64, before,
-                           all ? "must be" : "more than", n);
+                           "the last of offsets is %" PRId64 ", more than n, %" PRId64, before, n);
     return VSCAN_OK;
+}
+
+/* What counts elements: int or long. */
+static vscan_status check_integer(const char *name, vscan_type type) {
+    TRY(vscan__check_a_type(NULL, name, type));
+    if (type == VSCAN_INT || type == VSCAN_LONG) return VSCAN_OK;
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int or long", name,
+                       vscan__type_name(type));
 }
 
 static vscan_status check_number(int64_t segments) {
@@ -186,15 +193,18 @@ static vscan_status check_number(int64_t segments) {
 
 vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
                                         vscan_direction direction, const void *in, int64_t n,
-                                        const int64_t *offsets, int64_t segments, void *out) {
+                                        vscan_type offset_type, const void *offsets,
+                                        int64_t segments, void *out) {
     struct host_scan s;
     TRY(begin_scan(__func__, op, type, kind, direction, in, n, out, &s));
+    TRY(check_integer("offset_type", offset_type));
     TRY(check_number(segments));
-    const struct array by = {"offsets", VSCAN_LONG, offsets, segments + 1};
+    const struct array by = {"offsets", offset_type, offsets, segments + 1};
     TRY(check_segments(&s, &by));
-    TRY(check_offsets(&by, n, true));
+    TRY(check_offsets(&by, n));
+    if (segments == 0) return VSCAN_OK;
     s.scan.offsets = offsets;
-    s.scan.offset_type = VSCAN_LONG;
+    s.scan.offset_type = (int32_t)offset_type;
     s.scan.totals_length = segments;
     return end_scan(&s);
 }
@@ -237,10 +247,7 @@ vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type, const vo
     enum vscan__pair pair;
     vscan_ctx *ctx;
     TRY(check_pair(op, type, &pair));
-    TRY(vscan__check_a_type(NULL, "offset_type", offset_type));
-    if (offset_type != VSCAN_INT && offset_type != VSCAN_LONG)
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "offset_type is %s, must be int or long",
-                           vscan__type_name(offset_type));
+    TRY(check_integer("offset_type", offset_type));
     TRY(check_number(segments));
     const struct array from = {"in", type, in, n}, to = {"totals", type, totals, segments};
     const struct array by = {"offsets", offset_type, offsets, segments + 1};
@@ -249,7 +256,7 @@ vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type, const vo
     TRY(check_array(&to));
     TRY(check_apart(&to, &from, false));
     TRY(check_apart(&to, &by, false));
-    TRY(check_offsets(&by, n, false));
+    TRY(check_offsets(&by, n));
     if (segments == 0) return VSCAN_OK;
     const struct vscan__scan scan = {.n = n,
                                      .in = in,
@@ -269,8 +276,8 @@ static vscan_status check_outputs(const struct array *arrays, int inputs, int al
     return VSCAN_OK;
 }
 
-vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type key_type, const void *keys,
-                                      vscan_type type, const void *in, int64_t n, void *keys_out,
+vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type type, vscan_type key_type,
+                                      const void *keys, const void *in, int64_t n, void *keys_out,
                                       void *totals, int64_t *count) {
     vscan__set_running(__func__);
     const struct array arrays[] = {{"keys", key_type, keys, n},
@@ -300,7 +307,7 @@ vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type key_type, const vo
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
 
-vscan_status vscan_host_pack(vscan_type type, const void *in, int64_t n, const uint8_t *flags,
+vscan_status vscan_host_pack(vscan_type type, const void *in, const uint8_t *flags, int64_t n,
                              void *out, int64_t *count) {
     vscan__set_running(__func__);
     const struct array arrays[] = {{"in", type, in, n},

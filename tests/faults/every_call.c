@@ -173,13 +173,13 @@ static void plain(void) {
     CALL(vscan_host_scan_segmented, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_INCLUSIVE, VSCAN_BACKWARD, in,
          heads, 5, host.floats + 5);
     CALL(vscan_host_scan_by_offsets, VSCAN_MAX, VSCAN_FLOAT, VSCAN_EXCLUSIVE, VSCAN_FORWARD, in, 5,
-         offsets, 2, host.floats + 10);
+         VSCAN_LONG, offsets, 2, host.floats + 10);
     CALL(vscan_host_reduce, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, in, 5, host.floats + 15);
     CALL(vscan_host_reduce_by_offsets, VSCAN_PLUS, VSCAN_FLOAT, in, 5, VSCAN_LONG, offsets, 2,
          host.floats + 25);
-    CALL(vscan_host_reduce_by_key, VSCAN_PLUS, VSCAN_FLOAT, in, VSCAN_FLOAT, in, 5, NULL,
+    CALL(vscan_host_reduce_by_key, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FLOAT, in, in, 5, NULL,
          host.floats + 27, &host.count);
-    CALL(vscan_host_pack, VSCAN_FLOAT, in, 5, heads, host.floats + 32, &host.count);
+    CALL(vscan_host_pack, VSCAN_FLOAT, in, heads, 5, host.floats + 32, &host.count);
     CALL(vscan_host_sort, VSCAN_ASCENDING, VSCAN_FLOAT, in, VSCAN_NONE, NULL, 5, host.floats + 20,
          NULL);
 }

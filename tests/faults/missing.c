@@ -62,11 +62,11 @@ void check_missing_pair(vscan_backend backend, struct tour *tour) {
     REFUSED(NULL, vscan_host_scan(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, N, host));
     REFUSED(NULL, vscan_host_scan_segmented(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, heads,
                                             N, host));
-    REFUSED(NULL, vscan_host_scan_by_offsets(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, N, at,
-                                             1, host));
+    REFUSED(NULL, vscan_host_scan_by_offsets(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, N,
+                                             VSCAN_LONG, at, 1, host));
     REFUSED(NULL, vscan_host_reduce(OP, TYPE, VSCAN_FORWARD, host, N, host));
     REFUSED(NULL, vscan_host_reduce_by_offsets(OP, TYPE, host, N, VSCAN_LONG, at, 1, host));
-    REFUSED(NULL, vscan_host_reduce_by_key(OP, TYPE, host, TYPE, host, N, NULL, host, &count));
+    REFUSED(NULL, vscan_host_reduce_by_key(OP, TYPE, TYPE, host, host, N, NULL, host, &count));
     WANT(tour, VSCAN_OK, vscan_scan(c, VSCAN_AND, v, v, NULL)); /* the other pairs are there */
     *row = kept;
     WANT(tour, VSCAN_OK, vscan_scan(c, OP, v, v, NULL));

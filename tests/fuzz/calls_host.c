@@ -99,27 +99,48 @@ void fuzz_host_scan_segmented(void) {
                vscan_host_scan_segmented(MODE(h), h.in, heads, h.n, h.out));
 }
 
+/* The type of numbers that are written as offsets. */
+static vscan_type written(vscan_type of) {
+    return of == VSCAN_INT ? of : VSCAN_LONG;
+}
+
+/* Offsets where the heads are. The first and the last one are seldom the vector's ends. */
+static void *offsets_drawn(const struct host_call *h, vscan_type *of, int64_t *segments) {
+    *of = type_drawn(INTEGERS);
+    if ((TYPES(*of) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
+    const int64_t n = h->n < 0 ? 0 : h->n;
+    void *const offsets = scratch(bytes_of(written(*of), n + 1));
+    *segments = -1;
+    for (int64_t i = 0; i <= n; i++)
+        if (i == n ? *segments < 0 || below(2) : h->heads[i] != 0)
+            put_number(written(*of), offsets, ++*segments, i);
+    return offsets;
+}
+
+static void spoil_offset(vscan_type of, void *offsets, int64_t segments) {
+    const int64_t k = below(segments + 1);
+    put_number(written(of), offsets, k, number_at(written(of), offsets, k) + 5 - below(10));
+    call.open = true; /* OFFSETS, or they are in order all the same: other segments */
+}
+
 void fuzz_host_scan_by_offsets(void) {
     struct host_call h;
     draw_scan(&h, true, true);
-    const int64_t n = h.n < 0 ? 0 : h.n;
-    int64_t *const offsets = scratch((n + 2) * 8), segments = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (h.heads[i]) offsets[++segments] = i;
-    offsets[++segments] = n;
-    for (int64_t k = 0; call.refusals == 0 && k < segments; k++)
-        expect_segment(&h, offsets[k], offsets[k + 1]);
-    if (hostile()) {
-        offsets[below(segments + 1)] += 1 + below(5) - 10 * below(2);
-        call.open = true; /* OFFSETS, or they are in order all the same: other segments */
-    }
+    vscan_type of;
+    int64_t segments;
+    void *const offsets = offsets_drawn(&h, &of, &segments);
+    const vscan_type type = (vscan_type)h.type;
+    if (right() && h.n > 0) memcpy(h.expected, h.out, (size_t)bytes_of(type, h.n));
+    for (int64_t k = 0; right() && k < segments; k++)
+        expect_segment(&h, number_at(of, offsets, k), number_at(of, offsets, k + 1));
+    if (hostile()) spoil_offset(of, offsets, segments);
     if (hostile()) {
         segments = -1 - below(3);
         refuse(VSCAN_ERROR_LENGTH);
     }
     if (call_ready("vscan_host_scan_by_offsets"))
         finish("vscan_host_scan_by_offsets", &h,
-               vscan_host_scan_by_offsets(MODE(h), h.in, h.n, offsets, segments, h.out));
+               vscan_host_scan_by_offsets(MODE(h), h.in, h.n, of, offsets, segments, h.out));
 }
 
 void fuzz_host_reduce(void) {
@@ -139,30 +160,21 @@ void fuzz_host_reduce(void) {
 void fuzz_host_reduce_by_offsets(void) {
     struct host_call h;
     draw_scan(&h, false, true);
-    vscan_type of = type_drawn(INTEGERS);
-    const vscan_type type = (vscan_type)h.type, written = of == VSCAN_INT ? of : VSCAN_LONG;
-    if ((TYPES(of) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
-    const int64_t n = h.n < 0 ? 0 : h.n;
-    void *const offsets = scratch(bytes_of(written, n + 1));
-    int64_t segments = -1;
-    for (int64_t i = 0; i <= n; i++) /* the first and the last one are seldom the vector's ends */
-        if (i == n ? segments < 0 || below(2) : h.heads[i] != 0)
-            put_number(written, offsets, ++segments, i);
+    vscan_type of;
+    int64_t segments;
+    void *const offsets = offsets_drawn(&h, &of, &segments);
+    const vscan_type type = (vscan_type)h.type;
     char *const totals = scratch(8 * segments), *const expected = scratch(8 * segments);
     for (int64_t k = 0; right() && k < segments; k++) {
-        const int64_t from = number_at(written, offsets, k);
+        const int64_t from = number_at(of, offsets, k);
         struct reference r = {.op = (vscan_op)h.op,
                               .type = type,
-                              .n = number_at(written, offsets, k + 1) - from,
+                              .n = number_at(of, offsets, k + 1) - from,
                               .in = (const char *)h.in + bytes_of(type, from),
                               .total = expected + bytes_of(type, k)};
         reference_scan(&r);
     }
-    if (hostile()) {
-        const int64_t k = below(segments + 1);
-        put_number(written, offsets, k, number_at(written, offsets, k) + 5 - below(10));
-        call.open = true; /* OFFSETS, or other segments */
-    }
+    if (hostile()) spoil_offset(of, offsets, segments);
     void *const to = segments > 0 && hostile() ? NULL : totals;
     if (to == NULL) refuse(VSCAN_ERROR_NULL);
     if (hostile()) {
@@ -200,7 +212,7 @@ void fuzz_host_reduce_by_key(void) {
     if (overlaps) refuse(VSCAN_ERROR_OVERLAP);
     if (!call_ready("vscan_host_reduce_by_key")) return;
     const vscan_status status =
-        vscan_host_reduce_by_key((vscan_op)h.op, key, keys, type, h.in, h.n,
+        vscan_host_reduce_by_key((vscan_op)h.op, type, key, keys, h.in, h.n,
                                  wants_keys ? keys_out : NULL, overlaps ? h.in : totals, to);
     if (right() && count != runs) wrong("vscan_host_reduce_by_key: a wrong count");
     for (int64_t k = 0; right() && k < runs; k++) {
@@ -245,7 +257,7 @@ void fuzz_host_pack(void) {
     int64_t *const to = hostile() ? NULL : &count;
     if (to == NULL) refuse(VSCAN_ERROR_NULL);
     if (!call_ready("vscan_host_pack")) return;
-    const vscan_status status = vscan_host_pack(type, in, n, flags, out, to);
+    const vscan_status status = vscan_host_pack(type, in, flags, n, out, to);
     if (right() && (count != set || memcmp(out, expected, (size_t)(size * real_n)) != 0))
         wrong("vscan_host_pack: wrong results");
     call_over("vscan_host_pack", status);

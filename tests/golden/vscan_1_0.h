@@ -387,8 +387,8 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
                                                  const uint8_t *heads, int64_t n, void *out);
 VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
                                                   vscan_direction direction, const void *in,
-                                                  int64_t n, const int64_t *offsets,
-                                                  int64_t segments, void *out);
+                                                  int64_t n, vscan_type offset_type,
+                                                  const void *offsets, int64_t segments, void *out);
 VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
                                          const void *in, int64_t n, void *total);
 VSCAN_API vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,

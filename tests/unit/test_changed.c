@@ -231,8 +231,8 @@ static void change(vscan_buffer *buffer, enum how how, int64_t step) {
       (in = vector(VSCAN_INT, N), v = vector(VSCAN_LONG, N / 8 + 1), change(v, RARE, 8),           \
        out = vector(VSCAN_INT, N)),                                                                \
       vscan_host_scan_by_offsets(VSCAN_PLUS, VSCAN_INT, VSCAN_INCLUSIVE, VSCAN_FORWARD,            \
-                                 vscan_buffer_pointer(in), N, vscan_buffer_pointer(v), N / 8,      \
-                                 vscan_buffer_pointer(out)))
+                                 vscan_buffer_pointer(in), N, VSCAN_LONG, vscan_buffer_pointer(v), \
+                                 N / 8, vscan_buffer_pointer(out)))
 
 /* Heads or flags at some places. */
 static void set_some(vscan_buffer *bits) {

@@ -122,11 +122,13 @@ OF(vscan_op, host_offsets_op,
    vscan_host_reduce_by_offsets(value, VSCAN_INT, array, 1, VSCAN_INT, array, 0, array))
 OF(vscan_type, host_offsets_type,
    vscan_host_reduce_by_offsets(VSCAN_PLUS, VSCAN_INT, array, 1, value, array, 0, array))
+OF(vscan_type, host_scan_offsets_type,
+   vscan_host_scan_by_offsets(VSCAN_PLUS, VSCAN_INT, 0, 0, array, 1, value, array, 0, array + 1))
 OF(vscan_op, host_key_op,
-   vscan_host_reduce_by_key(value, VSCAN_INT, array, VSCAN_INT, array, 1, NULL, array + 1, &bytes))
+   vscan_host_reduce_by_key(value, VSCAN_INT, VSCAN_INT, array, array, 1, NULL, array + 1, &bytes))
 OF(vscan_type, host_key_keys,
-   vscan_host_reduce_by_key(VSCAN_PLUS, value, array, VSCAN_INT, array, 1, NULL, array + 1, &bytes))
-OF(vscan_type, host_pack_type, vscan_host_pack(value, array, 0, NULL, array, &bytes))
+   vscan_host_reduce_by_key(VSCAN_PLUS, VSCAN_INT, value, array, array, 1, NULL, array + 1, &bytes))
+OF(vscan_type, host_pack_type, vscan_host_pack(value, array, NULL, 0, array, &bytes))
 OF(vscan_order, host_sort_order, vscan_host_sort(value, VSCAN_INT, array, 0, NULL, 1, array, NULL))
 OF(vscan_type, host_sort_key, vscan_host_sort(0, value, array, 0, NULL, 1, array, NULL))
 OF(vscan_type, host_sort_value,
@@ -199,6 +201,7 @@ static const struct {
     C(op, host_reduce_op),
     C(op, host_offsets_op),
     C(type, host_offsets_type),
+    C(type, host_scan_offsets_type),
     C(op, host_key_op),
     C(type, host_key_keys),
     C(type, host_pack_type),

@@ -69,7 +69,22 @@ static void must_be_same(const struct host_case *c, const char *what, int64_t n,
     fail();
 }
 
-/* Offsets of the segments, empty ones among them. */
+/* Numbers as offsets are written: to a guarded array of int or long. */
+static struct guarded_array written(const int64_t *numbers, int64_t n, vscan_type type,
+                                    struct inputs_random *random) {
+    struct guarded_array a = new_array(type, n, (int)inputs_below(random, 4), NULL);
+    for (int64_t k = 0; k < n; k++) {
+        if (type == VSCAN_INT) ((int32_t *)(void *)a.at)[k] = (int32_t)numbers[k];
+        if (type == VSCAN_LONG) ((int64_t *)(void *)a.at)[k] = numbers[k];
+    }
+    return a;
+}
+
+static vscan_type int_or_long(struct inputs_random *random) {
+    return inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
+}
+
+/* Offsets of the segments, empty ones among them; half of the time not from 0 on, nor to n. */
 static int64_t *offsets_of(const uint8_t *set, int64_t n, struct inputs_random *random,
                            int64_t *segments) {
     int64_t *offsets = malloc((size_t)(2 * n + 8) * sizeof *offsets), count = 0;
@@ -81,6 +96,11 @@ static int64_t *offsets_of(const uint8_t *set, int64_t n, struct inputs_random *
     }
     if (n > 0 || inputs_below(random, 2)) offsets[count++] = n;
     if (inputs_below(random, 2)) offsets[count++] = n;
+    if (inputs_below(random, 2)) {
+        const int64_t first = inputs_below(random, count);
+        count = 1 + inputs_below(random, count - first);
+        memmove(offsets, offsets + first, (size_t)count * sizeof *offsets);
+    }
     *segments = count - 1;
     return offsets;
 }
@@ -121,6 +141,9 @@ static void run_scan(struct host_case *c, struct inputs_random *random) {
     } else {
         int64_t segments;
         int64_t *offsets = offsets_of(set, c->n, random, &segments);
+        const vscan_type of = int_or_long(random);
+        struct guarded_array by = written(offsets, segments + 1, of, random);
+        if (c->n > 0) memcpy(expected, out, reference_bytes(c->type, c->n));
         for (int64_t k = 0; k < segments; k++) { /* each a vector of its own */
             const size_t at = reference_bytes(c->type, offsets[k]);
             r.n = offsets[k + 1] - offsets[k];
@@ -128,8 +151,9 @@ static void run_scan(struct host_case *c, struct inputs_random *random) {
             r.out = (char *)expected + at;
             reference_scan(&r);
         }
-        ok(NULL, vscan_host_scan_by_offsets(c->op, c->type, kind, direction, from.at, c->n, offsets,
-                                            segments, out));
+        ok(NULL, vscan_host_scan_by_offsets(c->op, c->type, kind, direction, from.at, c->n, of,
+                                            by.at, segments, out));
+        end_array(&by);
         free(offsets);
     }
     must_be_same(c, "scan", c->n, expected, out);
@@ -143,7 +167,7 @@ static void run_scan(struct host_case *c, struct inputs_random *random) {
 
 /* Offsets int or long, of which the first is not 0, nor the last n. */
 static void run_reduce_by_offsets(struct host_case *c, struct inputs_random *random) {
-    const vscan_type of = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
+    const vscan_type of = int_or_long(random);
     const int64_t some[] = {0, 1 + inputs_below(random, 9), c->n / 7, 2 * c->n};
     const int64_t segments = some[inputs_below(random, 4)],
                   size = (int64_t)reference_bytes(c->type, 1);
@@ -159,11 +183,8 @@ static void run_reduce_by_offsets(struct host_case *c, struct inputs_random *ran
         const int64_t left = c->n - place, most = 2 * c->n / (segments + 1) + 2;
         place += inputs_below(random, (left < most ? left : most) + 1);
     }
-    struct guarded_array offsets = new_array(of, segments + 1, (int)inputs_below(random, 4), NULL);
-    for (int64_t k = 0; k <= segments; k++) {
-        if (of == VSCAN_INT) ((int32_t *)(void *)offsets.at)[k] = (int32_t)at[k];
-        if (of == VSCAN_LONG) ((int64_t *)(void *)offsets.at)[k] = at[k];
-        if (k == segments) break;
+    struct guarded_array offsets = written(at, segments + 1, of, random);
+    for (int64_t k = 0; k < segments; k++) {
         struct reference r = {.op = c->op,
                               .type = c->type,
                               .n = at[k + 1] - at[k],
@@ -226,7 +247,7 @@ static void run_reduce_by_key(struct host_case *c, struct inputs_random *random)
                               .total = expected + (size_t)k * size};
         reference_scan(&r);
     }
-    ok(NULL, vscan_host_reduce_by_key(c->op, key, keys.at, c->type, in.at, c->n,
+    ok(NULL, vscan_host_reduce_by_key(c->op, c->type, key, keys.at, in.at, c->n,
                                       wants_keys ? keys_out.at : NULL, totals.at, &count));
     assert_int_equal(count, runs);
     must_be_same(c, "reduction by key", c->n, expected, totals.at);
@@ -292,7 +313,7 @@ static void run_pack(vscan_type type, int64_t n, struct inputs_random *random) {
         if (flags.at[i] != 0)
             memcpy(expected + (size_t)set++ * size, (char *)elements + (size_t)i * size, size);
     }
-    ok(NULL, vscan_host_pack(type, in.at, n, (uint8_t *)flags.at, to, &count));
+    ok(NULL, vscan_host_pack(type, in.at, (uint8_t *)flags.at, n, to, &count));
     assert_int_equal(count, set);
     assert_memory_equal(to, expected, in.bytes);
     end_array(&in);
@@ -376,7 +397,8 @@ static void refused_calls(void **state) {
         refused(NULL, status, word,                                                                \
                 vscan_host_scan_segmented(op, type, kind, direction, in, heads, n, out));          \
         refused(NULL, status, word,                                                                \
-                vscan_host_scan_by_offsets(op, type, kind, direction, in, n, offsets, 3, out));    \
+                vscan_host_scan_by_offsets(op, type, kind, direction, in, n, VSCAN_LONG, offsets,  \
+                                           3, out));                                               \
     } while (0)
     REFUSED(VSCAN_ERROR_ENUM, "op ", (vscan_op)VSCAN_INT, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in,
             8, out);
@@ -403,32 +425,22 @@ static void refused_calls(void **state) {
     refused(NULL, VSCAN_ERROR_OVERLAP, "heads ",
             vscan_host_scan_segmented(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, (uint8_t *)out,
                                       8, out));
-    static const int64_t wrong[][4] = {{1, 3, 3, 8}, {0, 3, 2, 8},  {0, 3, 3, 7},
-                                       {0, 3, 3, 9}, {0, -1, 3, 8}, {0, 9, 9, 8}};
-    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
-        refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
-                vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
-                                           wrong[k], 3, out));
-    /* no segments: the only offset is the first and the last */
-    const int64_t only[] = {0, 8};
-    for (int k = 0; k < 2; k++)
-        refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
-                vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
-                                           only + k, 0, out));
-    refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
-            vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 0, only + 1,
-                                       0, out));
-    refused(NULL, VSCAN_ERROR_OVERLAP, "offsets ",
-            vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, offsets, 3,
-                                       offsets));
+    const vscan_type i64 = VSCAN_LONG;
+#define REFUSED(status, name, of, offsets, segments, out)                                          \
+    refused(NULL, status, name,                                                                    \
+            vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, of,       \
+                                       offsets, segments, out))
+    REFUSED(VSCAN_ERROR_OVERLAP, "offsets ", i64, offsets, 3, offsets);
     static const int64_t no_count[] = {-1, INT64_MIN, INT64_MAX};
     for (int k = 0; k < 3; k++)
-        refused(NULL, VSCAN_ERROR_LENGTH, "segments ",
-                vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
-                                           offsets, no_count[k], out));
-    refused(
-        NULL, VSCAN_ERROR_NULL, "offsets ",
-        vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, NULL, 3, out));
+        REFUSED(VSCAN_ERROR_LENGTH, "segments ", i64, offsets, no_count[k], out);
+    REFUSED(VSCAN_ERROR_NULL, "offsets ", i64, NULL, 3, out);
+    REFUSED(VSCAN_ERROR_NULL, "offsets ", i32, NULL, 0, out);
+    REFUSED(VSCAN_ERROR_TYPE, "offset_type ", VSCAN_DOUBLE, offsets, 3, out);
+    REFUSED(VSCAN_ERROR_ENUM, "offset_type ", VSCAN_NONE, offsets, 3, out);
+    REFUSED(VSCAN_ERROR_ALIGNMENT, "offsets ", i32, (const char *)offsets + 2, 3, out);
+    static const int64_t one_is[] = {-1, 9}; /* no segments: the only offset is looked at, too */
+    for (int k = 0; k < 2; k++) REFUSED(VSCAN_ERROR_OFFSETS, "offsets", i64, one_is + k, 0, out);
     refused(NULL, VSCAN_ERROR_NULL, "in ",
             vscan_host_reduce(plus, i32, VSCAN_FORWARD, NULL, 8, out));
     refused(NULL, VSCAN_ERROR_NULL, "total ",
@@ -449,11 +461,13 @@ static void refused_calls(void **state) {
                 vscan_host_reduce_by_offsets(plus, i32, in, 8, i32, bad[k], 3, out));
         refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
                 vscan_host_reduce_by_offsets(plus, i32, in, 8, VSCAN_LONG, as_long, 3, out));
+        REFUSED(VSCAN_ERROR_OFFSETS, "offsets", i32, bad[k], 3, out);
+        REFUSED(VSCAN_ERROR_OFFSETS, "offsets", i64, as_long, 3, out);
     }
+#undef REFUSED
 #define REFUSED(status, name, ...)                                                                 \
     refused(NULL, status, name, vscan_host_reduce_by_offsets(__VA_ARGS__))
     const int64_t some[] = {1, 3, 3, 8};
-    const vscan_type i64 = VSCAN_LONG;
     REFUSED(VSCAN_ERROR_TYPE, "offset_type ", plus, i32, in, 8, VSCAN_FLOAT, some, 3, out);
     REFUSED(VSCAN_ERROR_ENUM, "offset_type ", plus, i32, in, 8, VSCAN_NONE, some, 3, out);
     REFUSED(VSCAN_ERROR_ENUM, "op ", (vscan_op)6, i32, in, 8, i64, some, 3, out);
@@ -475,41 +489,41 @@ static void refused_calls(void **state) {
     refused(NULL, status, name, vscan_host_reduce_by_key(__VA_ARGS__))
     int32_t amounts[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sums[8] = {9, 9, 9, 9, 9, 9, 9, 9};
     int64_t count = 99;
-    REFUSED(VSCAN_ERROR_TYPE, "key_type ", plus, VSCAN_BYTE, in, i32, amounts, 8, out, sums,
+    REFUSED(VSCAN_ERROR_TYPE, "key_type ", plus, i32, VSCAN_BYTE, in, amounts, 8, out, sums,
             &count);
-    REFUSED(VSCAN_ERROR_ENUM, "key_type ", plus, VSCAN_NONE, in, i32, amounts, 8, out, sums,
+    REFUSED(VSCAN_ERROR_ENUM, "key_type ", plus, i32, VSCAN_NONE, in, amounts, 8, out, sums,
             &count);
-    REFUSED(VSCAN_ERROR_PAIR, "type is byte,", plus, i32, in, VSCAN_BYTE, amounts, 8, out, sums,
+    REFUSED(VSCAN_ERROR_PAIR, "type is byte,", plus, VSCAN_BYTE, i32, in, amounts, 8, out, sums,
             &count);
-    REFUSED(VSCAN_ERROR_ENUM, "op ", (vscan_op)6, i32, in, i32, amounts, 8, out, sums, &count);
-    REFUSED(VSCAN_ERROR_NULL, "keys ", plus, i32, NULL, i32, amounts, 8, out, sums, &count);
-    REFUSED(VSCAN_ERROR_NULL, "in ", plus, i32, in, i32, NULL, 8, out, sums, &count);
-    REFUSED(VSCAN_ERROR_NULL, "totals ", plus, i32, in, i32, amounts, 8, out, NULL, &count);
-    REFUSED(VSCAN_ERROR_NULL, "count ", plus, i32, in, i32, amounts, 8, out, sums, NULL);
-    REFUSED(VSCAN_ERROR_NULL, "count ", plus, i32, in, i32, amounts, 0, out, sums, NULL);
-    REFUSED(VSCAN_ERROR_LENGTH, "n ", plus, i32, in, i32, amounts, -1, out, sums, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, in, i32, amounts, 8, out, amounts, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, in, i32, amounts, 8, out, in, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "keys_out ", plus, i32, in, i32, amounts, 8, in, sums, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "keys_out ", plus, i32, in, i32, amounts, 8, sums + 1, sums,
+    REFUSED(VSCAN_ERROR_ENUM, "op ", (vscan_op)6, i32, i32, in, amounts, 8, out, sums, &count);
+    REFUSED(VSCAN_ERROR_NULL, "keys ", plus, i32, i32, NULL, amounts, 8, out, sums, &count);
+    REFUSED(VSCAN_ERROR_NULL, "in ", plus, i32, i32, in, NULL, 8, out, sums, &count);
+    REFUSED(VSCAN_ERROR_NULL, "totals ", plus, i32, i32, in, amounts, 8, out, NULL, &count);
+    REFUSED(VSCAN_ERROR_NULL, "count ", plus, i32, i32, in, amounts, 8, out, sums, NULL);
+    REFUSED(VSCAN_ERROR_NULL, "count ", plus, i32, i32, in, amounts, 0, out, sums, NULL);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", plus, i32, i32, in, amounts, -1, out, sums, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, i32, in, amounts, 8, out, amounts, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "totals ", plus, i32, i32, in, amounts, 8, out, in, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "keys_out ", plus, i32, i32, in, amounts, 8, in, sums, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "keys_out ", plus, i32, i32, in, amounts, 8, sums + 1, sums,
             &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "count ", plus, i32, in, i32, amounts, 3, out, offsets,
+    REFUSED(VSCAN_ERROR_OVERLAP, "count ", plus, i32, i32, in, amounts, 3, out, offsets,
             offsets + 1);
 #undef REFUSED
 
 #define REFUSED(status, name, ...) refused(NULL, status, name, vscan_host_pack(__VA_ARGS__))
     const uint8_t set[8] = {1, 0, 1, 1, 0, 0, 0, 1};
-    REFUSED(VSCAN_ERROR_ENUM, "type ", VSCAN_NONE, in, 8, set, out, &count);
-    REFUSED(VSCAN_ERROR_TYPE, "type ", VSCAN_BIT, in, 8, set, out, &count);
-    REFUSED(VSCAN_ERROR_NULL, "in ", i32, NULL, 8, set, out, &count);
-    REFUSED(VSCAN_ERROR_NULL, "flags ", i32, in, 8, NULL, out, &count);
-    REFUSED(VSCAN_ERROR_NULL, "out ", i32, in, 8, set, NULL, &count);
-    REFUSED(VSCAN_ERROR_NULL, "count ", i32, in, 8, set, out, NULL);
-    REFUSED(VSCAN_ERROR_LENGTH, "n ", i32, in, -1, set, out, &count);
-    REFUSED(VSCAN_ERROR_ALIGNMENT, "out ", i32, in, 7, set, (char *)out + 1, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "out ", i32, in, 7, set, in + 1, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "flags ", i32, in, 8, (uint8_t *)(out + 7), out, &count);
-    REFUSED(VSCAN_ERROR_OVERLAP, "count ", i64, some, 3, set, offsets, offsets + 2);
+    REFUSED(VSCAN_ERROR_ENUM, "type ", VSCAN_NONE, in, set, 8, out, &count);
+    REFUSED(VSCAN_ERROR_TYPE, "type ", VSCAN_BIT, in, set, 8, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "in ", i32, NULL, set, 8, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "flags ", i32, in, NULL, 8, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "out ", i32, in, set, 8, NULL, &count);
+    REFUSED(VSCAN_ERROR_NULL, "count ", i32, in, set, 8, out, NULL);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", i32, in, set, -1, out, &count);
+    REFUSED(VSCAN_ERROR_ALIGNMENT, "out ", i32, in, set, 7, (char *)out + 1, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "out ", i32, in, set, 7, in + 1, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "flags ", i32, in, (uint8_t *)(out + 7), 8, out, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "count ", i64, some, set, 3, offsets, offsets + 2);
 #undef REFUSED
     for (int i = 0; i < 8; i++) assert_true(sums[i] == 9 && amounts[i] == i + 1);
     assert_int_equal(count, 99);
@@ -542,13 +556,16 @@ static void refused_calls(void **state) {
             vscan_host_sort(up, i32, in, none, NULL, 7, in + 1, NULL));
     for (int i = 0; i < 8; i++) assert_true(in[i] == i + 1 && out[i] == 9 && values[i] == i + 1);
     ok(NULL, vscan_host_scan(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 0, NULL));
-    ok(NULL, vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 0, offsets,
-                                        0, NULL));
+    ok(NULL, vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 0, i64,
+                                        offsets, 0, NULL));
+    ok(NULL, vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, i64, some,
+                                        0, out));
+    assert_int_equal(out[1], 9);
     ok(NULL, vscan_host_sort(up, i32, NULL, none, NULL, 0, NULL, NULL));
-    ok(NULL, vscan_host_pack(i32, NULL, 0, NULL, NULL, &count));
+    ok(NULL, vscan_host_pack(i32, NULL, NULL, 0, NULL, &count));
     assert_int_equal(count, 0);
     count = 99;
-    ok(NULL, vscan_host_reduce_by_key(plus, i32, NULL, i32, NULL, 0, NULL, NULL, &count));
+    ok(NULL, vscan_host_reduce_by_key(plus, i32, i32, NULL, NULL, 0, NULL, NULL, &count));
     assert_int_equal(count, 0);
     ok(NULL, vscan_host_reduce_by_offsets(plus, i32, NULL, 0, i32, (const int32_t[]){0}, 0, NULL));
     ok(NULL, vscan_host_reduce(VSCAN_MIN, i32, VSCAN_FORWARD, NULL, 0, out));

@@ -142,8 +142,8 @@ static void refused_on_the_host(void **state) {
     refused(NULL, VSCAN_ERROR_PAIR, "type ",
             vscan_host_scan_segmented(plus, type, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, in, 8, out));
     refused(NULL, VSCAN_ERROR_PAIR, "type ",
-            vscan_host_scan_by_offsets(plus, type, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, offsets,
-                                       1, out));
+            vscan_host_scan_by_offsets(plus, type, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
+                                       VSCAN_LONG, offsets, 1, out));
     refused(NULL, VSCAN_ERROR_PAIR, "type ",
             vscan_host_reduce(plus, type, VSCAN_FORWARD, in, 8, out));
     refused(NULL, VSCAN_ERROR_TYPE, "key_type ",
