@@ -1897,6 +1897,17 @@ VSCAN_API vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind 
                                        void *out);
 
 /**
+ * Sums of an array of ints as longs: out is what vscan_scan gives for VSCAN_PLUS with an out of long.
+ *   kind, direction, n   see above
+ *   in    n ints
+ *   out   n longs. Does not overlap in
+ * n = 0: nothing happens. Done when it returns.
+ * Statuses: NULL, LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_scan_as_long(vscan_kind kind, vscan_direction direction,
+                                               const int32_t *in, int64_t n, int64_t *out);
+
+/**
  * Segmented scan of an array: out is what vscan_scan_segmented gives for in and heads.
  *   op, type, kind, direction, in, n, out   see above
  *   heads   n bytes. Element i starts a segment if heads[i] is not 0; element 0 starts one in any case. Does
@@ -1932,6 +1943,16 @@ VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, 
  */
 VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
                                          const void *in, int64_t n, void *total);
+
+/**
+ * Sum of an array of ints as a long: *total is what vscan_reduce gives for VSCAN_PLUS with a total of long.
+ *   in      n ints
+ *   n       elements, at least 0
+ *   total   not NULL; receives one long. Does not overlap in
+ * n = 0: the total is 0. Done when it returns.
+ * Statuses: NULL, LENGTH (n), OVERLAP, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_reduce_as_long(const int32_t *in, int64_t n, int64_t *total);
 
 /**
  * One total for each segment of an array, segments given by offsets: totals are what vscan_reduce_by_offsets gives.
@@ -1979,6 +2000,21 @@ VSCAN_API vscan_status vscan_host_pack(vscan_type type, const void *in, const ui
                                        int64_t n, void *out, int64_t *count);
 
 /**
+ * Positions of set flags of an array: positions and count are what vscan_flags_to_positions gives.
+ *   flags           n bytes; set where they are not 0
+ *   n               elements, at least 0
+ *   position_type   VSCAN_INT or VSCAN_LONG; int for n of at most INT32_MAX
+ *   positions       room for n numbers of this type; ascending, counted from 0. Does not overlap flags
+ *   count           not NULL; receives the number of set flags. Overlaps no other argument
+ * Elements of positions from count on stay as they are.
+ * n = 0: the count is 0, and nothing else is written. Done when it returns.
+ * Statuses: NULL, TYPE (position_type), LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_positions(const uint8_t *flags, int64_t n,
+                                            vscan_type position_type, void *positions,
+                                            int64_t *count);
+
+/**
  * Stable sort of an array of keys, and of values by their keys: the outputs are what vscan_sort gives. **The
  * inputs come first, unlike in CUB** (vscan_sort).
  *   order        VSCAN_ASCENDING or VSCAN_DESCENDING
@@ -1997,6 +2033,45 @@ VSCAN_API vscan_status vscan_host_pack(vscan_type type, const void *in, const ui
 VSCAN_API vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,
                                        vscan_type value_type, const void *values, int64_t n,
                                        void *keys_out, void *values_out);
+
+/**
+ * The permutation that sorts an array of keys: keys[positions[0]], keys[positions[1]], ... are in order, and where keys
+ * are equal the positions ascend. It is what vscan_host_sort gives for the values 0, 1, 2, ...
+ *   order           VSCAN_ASCENDING or VSCAN_DESCENDING
+ *   key_type        int, float, double or long
+ *   keys            n elements
+ *   n               elements, at least 0
+ *   position_type   VSCAN_INT or VSCAN_LONG; int for n of at most INT32_MAX
+ *   positions       n numbers of this type. Does not overlap keys
+ * n = 0: nothing happens. Done when it returns. Memory as for vscan_sort on the CPU, and for the keys once more.
+ * Statuses: NULL, TYPE, LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_argsort(vscan_order order, vscan_type key_type, const void *keys,
+                                          int64_t n, vscan_type position_type, void *positions);
+
+/**
+ * Binary search: the place of every value in a sorted array, as vscan_lower_bound and vscan_upper_bound give it.
+ *
+ *     vscan_host_lower_bound   positions[i] = the number of elements of sorted that are less than values[i]
+ *     vscan_host_upper_bound   positions[i] = the number of elements of sorted that are not greater than values[i]
+ *
+ *   type            int, float, double or long: of sorted and values
+ *   sorted          n elements, ascending in the order of vscan_sort. If they are not, each position is some number in
+ *                   0 .. n
+ *   n               elements, at least 0
+ *   values          m elements, in any order
+ *   m               values, at least 0
+ *   position_type   VSCAN_INT or VSCAN_LONG; int for n of at most INT32_MAX
+ *   positions       m numbers of this type. Overlaps neither sorted nor values
+ * m = 0: nothing happens. n = 0: all positions are 0. Done when it returns.
+ * Statuses: NULL, TYPE, LENGTH (n, m), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_host_lower_bound(vscan_type type, const void *sorted, int64_t n,
+                                              const void *values, int64_t m,
+                                              vscan_type position_type, void *positions);
+VSCAN_API vscan_status vscan_host_upper_bound(vscan_type type, const void *sorted, int64_t n,
+                                              const void *values, int64_t m,
+                                              vscan_type position_type, void *positions);
 
 #ifdef __cplusplus
 }

@@ -80,6 +80,52 @@ static vscan_status check_apart(const struct array *a, const struct array *b, bo
                     : vscan__refuse_overlap(NULL, a->name, b->name);
 }
 
+/* Outputs overlap no other array. */
+static vscan_status check_outputs(const struct array *arrays, int inputs, int all) {
+    for (int k = 0; k < all; k++) TRY(check_array(&arrays[k]));
+    for (int o = inputs; o < all; o++)
+        for (int k = 0; k < o; k++) TRY(check_apart(&arrays[o], &arrays[k], false));
+    return VSCAN_OK;
+}
+
+/* What counts elements: int or long. */
+static vscan_status check_integer(const char *name, vscan_type type) {
+    TRY(vscan__check_a_type(NULL, name, type));
+    if (type == VSCAN_INT || type == VSCAN_LONG) return VSCAN_OK;
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int or long", name,
+                       vscan__type_name(type));
+}
+
+/* positions: int or long, int only if it can count n elements. */
+static vscan_status check_positions(vscan_type type, int64_t n) {
+    TRY(check_integer("position_type", type));
+    if (type == VSCAN_LONG || n <= INT32_MAX) return VSCAN_OK;
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH,
+                       "n is %" PRId64 ", and positions of type int cannot count that many", n);
+}
+
+/* What keys can be. */
+static bool can_be_sorted(vscan_type type) {
+    return type == VSCAN_INT || type == VSCAN_FLOAT || type == VSCAN_DOUBLE || type == VSCAN_LONG;
+}
+
+static vscan_status check_sorted(const char *name, vscan_type type) {
+    if (can_be_sorted(type)) return VSCAN_OK;
+    TRY(vscan__check_a_type(NULL, name, type));
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int, float, double or long", name,
+                       vscan__type_name(type));
+}
+
+static vscan_status check_order(vscan_order order) {
+    if (order == VSCAN_ASCENDING || order == VSCAN_DESCENDING) return VSCAN_OK;
+    return vscan__refuse_enum(NULL, "order", (int32_t)order, "vscan_order");
+}
+
+static vscan_status check_kind(vscan_kind kind) {
+    if (kind == VSCAN_INCLUSIVE || kind == VSCAN_EXCLUSIVE) return VSCAN_OK;
+    return vscan__refuse_enum(NULL, "kind", (int32_t)kind, "vscan_kind");
+}
+
 static vscan_status check_pair(vscan_op op, vscan_type type, enum vscan__pair *pair) {
     TRY(vscan__check_a_type(NULL, "type", type));
     return vscan__check_pair_of(NULL, "type is", op, type, pair);
@@ -103,8 +149,7 @@ static vscan_status begin_scan(const char *function, vscan_op op, vscan_type typ
     s->in = (struct array){"in", type, in, n};
     s->out = (struct array){"out", type, out, n};
     TRY(check_pair(op, type, &s->pair));
-    if (kind != VSCAN_INCLUSIVE && kind != VSCAN_EXCLUSIVE)
-        return vscan__refuse_enum(NULL, "kind", (int32_t)kind, "vscan_kind");
+    TRY(check_kind(kind));
     TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
     TRY(check_array(&s->in));
     TRY(check_array(&s->out));
@@ -178,14 +223,6 @@ static vscan_status check_offsets(const struct array *offsets, int64_t n) {
     return VSCAN_OK;
 }
 
-/* What counts elements: int or long. */
-static vscan_status check_integer(const char *name, vscan_type type) {
-    TRY(vscan__check_a_type(NULL, name, type));
-    if (type == VSCAN_INT || type == VSCAN_LONG) return VSCAN_OK;
-    return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int or long", name,
-                       vscan__type_name(type));
-}
-
 static vscan_status check_number(int64_t segments) {
     if (segments >= 0 && segments < INT64_MAX) return VSCAN_OK;
     return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "segments is %" PRId64, segments);
@@ -209,6 +246,24 @@ vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind
     return end_scan(&s);
 }
 
+vscan_status vscan_host_scan_as_long(vscan_kind kind, vscan_direction direction, const int32_t *in,
+                                     int64_t n, int64_t *out) {
+    vscan__set_running(__func__);
+    const struct array arrays[] = {{"in", VSCAN_INT, in, n}, {"out", VSCAN_LONG, out, n}};
+    vscan_ctx *ctx;
+    TRY(check_kind(kind));
+    TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
+    TRY(check_outputs(arrays, 1, 2));
+    if (n == 0) return VSCAN_OK;
+    const struct vscan__scan scan = {.n = n,
+                                     .in = in,
+                                     .out = out,
+                                     .exclusive = kind == VSCAN_EXCLUSIVE,
+                                     .backward = direction == VSCAN_BACKWARD};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->widening(ctx, &scan));
+}
+
 /* ---- Reductions ------------------------------------------------------------------------------ */
 
 vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
@@ -228,16 +283,18 @@ vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction dir
     return give(ctx, ctx->backend->pairs[pair].reduce(ctx, &scan));
 }
 
-/* What keys can be. */
-static bool can_be_sorted(vscan_type type) {
-    return type == VSCAN_INT || type == VSCAN_FLOAT || type == VSCAN_DOUBLE || type == VSCAN_LONG;
-}
-
-static vscan_status check_sorted(const char *name, vscan_type type) {
-    if (can_be_sorted(type)) return VSCAN_OK;
-    TRY(vscan__check_a_type(NULL, name, type));
-    return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int, float, double or long", name,
-                       vscan__type_name(type));
+vscan_status vscan_host_reduce_as_long(const int32_t *in, int64_t n, int64_t *total) {
+    vscan__set_running(__func__);
+    const struct array arrays[] = {{"in", VSCAN_INT, in, n}, {"total", VSCAN_LONG, total, 1}};
+    vscan_ctx *ctx;
+    TRY(check_outputs(arrays, 1, 2));
+    if (n == 0) {
+        *total = 0;
+        return VSCAN_OK;
+    }
+    const struct vscan__scan scan = {.n = n, .in = in, .total = total};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->widening(ctx, &scan));
 }
 
 vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type, const void *in, int64_t n,
@@ -266,14 +323,6 @@ vscan_status vscan_host_reduce_by_offsets(vscan_op op, vscan_type type, const vo
                                      .offset_type = (int32_t)offset_type};
     TRY(take(__func__, &ctx));
     return give(ctx, ctx->backend->pairs[pair].by_offsets(ctx, &scan));
-}
-
-/* Outputs overlap no other array. */
-static vscan_status check_outputs(const struct array *arrays, int inputs, int all) {
-    for (int k = 0; k < all; k++) TRY(check_array(&arrays[k]));
-    for (int o = inputs; o < all; o++)
-        for (int k = 0; k < o; k++) TRY(check_apart(&arrays[o], &arrays[k], false));
-    return VSCAN_OK;
 }
 
 vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type type, vscan_type key_type,
@@ -305,7 +354,7 @@ vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type type, vscan_type k
     return give(ctx, vscan__reduce_runs(ctx, &runs, pair, &scan));
 }
 
-/* ---- Pack ------------------------------------------------------------------------------------ */
+/* ---- Pack, positions ------------------------------------------------------------------------- */
 
 vscan_status vscan_host_pack(vscan_type type, const void *in, const uint8_t *flags, int64_t n,
                              void *out, int64_t *count) {
@@ -338,7 +387,44 @@ vscan_status vscan_host_pack(vscan_type type, const void *in, const uint8_t *fla
     return give(ctx, ctx->backend->pack(ctx, &pack));
 }
 
+vscan_status vscan_host_positions(const uint8_t *flags, int64_t n, vscan_type position_type,
+                                  void *positions, int64_t *count) {
+    vscan__set_running(__func__);
+    const struct array arrays[] = {{"flags", VSCAN_BYTE, flags, n},
+                                   {"positions", position_type, positions, n},
+                                   {"count", VSCAN_LONG, count, 1}};
+    vscan_ctx *ctx;
+    TRY(check_positions(position_type, n));
+    TRY(check_outputs(arrays, 1, 3));
+    if (n == 0) {
+        *count = 0;
+        return VSCAN_OK;
+    }
+    const struct vscan__pack pack = {.n = n,
+                                     .length = n,
+                                     .flags = flags,
+                                     .out = positions,
+                                     .count = count,
+                                     .type = (int32_t)position_type,
+                                     .flag_type = VSCAN_BYTE};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->flags_to_offsets(ctx, &pack));
+}
+
 /* ---- Sort ------------------------------------------------------------------------------------ */
+
+/* Of all bits of n keys; where they and the values lie besides is still to be said. */
+static struct vscan__sort sort_of(vscan_order order, vscan_type key_type, const void *keys,
+                                  vscan_type value_type, int64_t n) {
+    const int32_t key_size = (int32_t)vscan__element_size(key_type);
+    return (struct vscan__sort){.n = n,
+                                .keys = keys,
+                                .key_size = key_size,
+                                .value_size = (int32_t)vscan__element_size(value_type),
+                                .real = key_type == VSCAN_FLOAT || key_type == VSCAN_DOUBLE,
+                                .descending = order == VSCAN_DESCENDING,
+                                .bits = 8 * key_size};
+}
 
 vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,
                              vscan_type value_type, const void *values, int64_t n, void *keys_out,
@@ -350,8 +436,7 @@ vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void 
                                    {"values", value_type, values, n},
                                    {"values_out", value_type, values_out, n}};
     vscan_ctx *ctx;
-    if (order != VSCAN_ASCENDING && order != VSCAN_DESCENDING)
-        return vscan__refuse_enum(NULL, "order", (int32_t)order, "vscan_order");
+    TRY(check_order(order));
     TRY(check_sorted("key_type", key_type));
     if (has_values) TRY(check_sorted("value_type", value_type));
     for (int k = 0; k < (has_values ? 4 : 2); k++) TRY(check_array(&arrays[k]));
@@ -366,16 +451,84 @@ vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void 
         TRY(check_apart(&arrays[3], &arrays[1], false));
     }
     if (n == 0) return VSCAN_OK;
-    struct vscan__sort sort = {.n = n,
-                               .keys = keys,
-                               .keys_out = keys_out,
-                               .values = values,
-                               .values_out = values_out,
-                               .key_size = (int32_t)vscan__element_size(key_type),
-                               .value_size = (int32_t)vscan__element_size(value_type),
-                               .real = key_type == VSCAN_FLOAT || key_type == VSCAN_DOUBLE,
-                               .descending = order == VSCAN_DESCENDING};
-    sort.bits = 8 * sort.key_size;
+    struct vscan__sort sort = sort_of(order, key_type, keys, value_type, n);
+    sort.keys_out = keys_out;
+    sort.values = values;
+    sort.values_out = values_out;
     TRY(take(__func__, &ctx));
     return give(ctx, ctx->backend->sort(ctx, &sort));
+}
+
+/* The numbers 0, 1, 2, ... are sorted in place; the sorted keys are wanted by nobody. */
+static vscan_status sort_positions(vscan_ctx *ctx, struct vscan__sort *sort,
+                                   vscan_type position_type, void *positions) {
+    const struct vscan__map index = {
+        .n = sort->n, .out = positions, .out_type = (int32_t)position_type, .step = 1};
+    TRY(ctx->backend->between(ctx, sort->n * sort->key_size, &sort->keys_out));
+    TRY(ctx->backend->index(ctx, &index));
+    sort->values = sort->values_out = positions;
+    return ctx->backend->sort(ctx, sort);
+}
+
+vscan_status vscan_host_argsort(vscan_order order, vscan_type key_type, const void *keys, int64_t n,
+                                vscan_type position_type, void *positions) {
+    vscan__set_running(__func__);
+    const struct array arrays[] = {{"keys", key_type, keys, n},
+                                   {"positions", position_type, positions, n}};
+    vscan_ctx *ctx;
+    TRY(check_order(order));
+    TRY(check_sorted("key_type", key_type));
+    TRY(check_positions(position_type, n));
+    TRY(check_outputs(arrays, 1, 2));
+    if (n == 0) return VSCAN_OK;
+    struct vscan__sort sort = sort_of(order, key_type, keys, position_type, n);
+    TRY(take(__func__, &ctx));
+    return give(ctx, sort_positions(ctx, &sort, position_type, positions));
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* How many values there are. */
+static vscan_status check_m(int64_t m) {
+    if (m < 0) return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "m is %" PRId64 ", negative", m);
+    if (m <= PTRDIFF_MAX / 8) return VSCAN_OK;
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_OVERFLOW,
+                       "m is %" PRId64 ": that many values do not fit in the address range", m);
+}
+
+static vscan_status find_bounds(const char *function, bool upper, vscan_type type,
+                                const void *sorted, int64_t n, const void *values, int64_t m,
+                                vscan_type position_type, void *positions) {
+    vscan__set_running(function);
+    const struct array arrays[] = {{"sorted", type, sorted, n},
+                                   {"values", type, values, m},
+                                   {"positions", position_type, positions, m}};
+    vscan_ctx *ctx;
+    TRY(check_sorted("type", type));
+    TRY(check_positions(position_type, n));
+    TRY(check_m(m));
+    TRY(check_outputs(arrays, 2, 3));
+    if (m == 0) return VSCAN_OK;
+    const struct vscan__bounds bounds = {.n = m,
+                                         .length = n,
+                                         .sorted = sorted,
+                                         .values = values,
+                                         .out = positions,
+                                         .type = (int32_t)type,
+                                         .out_type = (int32_t)position_type,
+                                         .upper = upper};
+    TRY(take(function, &ctx));
+    return give(ctx, ctx->backend->bounds(ctx, &bounds));
+}
+
+vscan_status vscan_host_lower_bound(vscan_type type, const void *sorted, int64_t n,
+                                    const void *values, int64_t m, vscan_type position_type,
+                                    void *positions) {
+    return find_bounds(__func__, false, type, sorted, n, values, m, position_type, positions);
+}
+
+vscan_status vscan_host_upper_bound(vscan_type type, const void *sorted, int64_t n,
+                                    const void *values, int64_t m, vscan_type position_type,
+                                    void *positions) {
+    return find_bounds(__func__, true, type, sorted, n, values, m, position_type, positions);
 }

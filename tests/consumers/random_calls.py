@@ -278,11 +278,25 @@ def call_host_scans():
         offsets = offsets_of(heads != 0)
         do("host_scan_segmented", *arguments, address(heads), n, address(out.part))
     else:
-        inner = np.sort(rng.integers(0, n + 1, chance(300)))
-        offsets = np.concatenate([[0], inner, [n]]).astype(np.int64)
-        do("host_scan_by_offsets", *arguments, n, address(offsets), len(offsets) - 1, address(out.part))
+        offsets, of = np.sort(rng.integers(0, n + 1, 1 + chance(300))), one_of(INT, LONG)
+        at = Array(of, len(offsets), offsets)
+        do("host_scan_by_offsets", *arguments, n, of, address(at.part), len(offsets) - 1, address(out.part))
     by_heads = name == "scan_segmented"
-    out.must_be(scan_segments(op, x, offsets, exclusive, backward, by_heads=by_heads)[0])
+    results = out.before[out.offset :][:n].copy()  # what is in no segment stays
+    inside = slice(offsets[0], offsets[-1])
+    results[inside] = scan_segments(op, x, offsets, exclusive, backward, by_heads=by_heads)[0][inside]
+    out.must_be(results)
+
+
+def call_host_sums_as_long():
+    n, exclusive, backward = length(), chance(2), chance(2)
+    ints, out, total = Array(INT, n, numbers(INT, n)), Array(LONG, n), Array(LONG, 1)
+    yield n, exclusive, backward
+    results, sum_ = scan(PLUS, ints.part.astype(np.int64), exclusive, backward)
+    do("host_scan_as_long", EXCLUSIVE * exclusive, BACKWARD * backward, address(ints.part), n, address(out.part))
+    out.must_be(results)
+    do("host_reduce_as_long", address(ints.part), n, address(total.part))
+    total.must_be(sum_)
 
 
 def call_host_groups():
@@ -307,13 +321,17 @@ def call_host_groups():
     do("host_reduce_by_offsets", op, kind, address(values.part), n, position_type, address(offsets.part), len(at) - 1,
        address(sums.part))
     sums.must_be(scan_segments(op, x, at, by_heads=False)[1])
-    do("host_reduce_by_key", op, of, address(key_array.part), kind, address(values.part), n, address(keys_out.part),
+    do("host_reduce_by_key", op, kind, of, address(key_array.part), address(values.part), n, address(keys_out.part),
        address(totals.part), address(count.part))
     fits(keys_out, keys[begins[:-1]])
     fits(totals, scan_segments(op, x, begins, by_heads=False)[1])
     count.must_be(len(begins) - 1)
-    do("host_pack", of, address(other.part), n, address(flags_.part), address(packed.part), address(count.part))
+    do("host_pack", of, address(other.part), address(flags_.part), n, address(packed.part), address(count.part))
     fits(packed, y[marks])
+    count.must_be(int(marks.sum()))
+    found = Array(position_type, n)
+    do("host_positions", address(flags_.part), n, position_type, address(found.part), address(count.part))
+    fits(found, np.flatnonzero(marks))
     count.must_be(int(marks.sum()))
 
 
@@ -330,6 +348,11 @@ def call_host_sort():
        address(values_out.part) if of else None)
     p = order_of_keys(x, descending)
     keys_out.must_be(x[p])
+    if keys_out is not keys:
+        position_type = one_of(INT, LONG)
+        positions = Array(position_type, n)
+        do("host_argsort", DESCENDING * descending, kind, address(keys.part), n, position_type, address(positions.part))
+        positions.must_be(p)
     if of:
         values_out.must_be(y[p])
 

@@ -173,6 +173,10 @@ def call_bounds():
     do("upper_bound" if upper else "lower_bound", ctx, numbers_.view, values.view, out.view)
     a, b = ranks(x, y)
     out.must_be(np.searchsorted(a, b, "right" if upper else "left"))
+    x, y, out = Array(kind, n, x), Array(kind, m, y), Array(of, m)
+    do("host_upper_bound" if upper else "host_lower_bound", kind, address(x.part), n, address(y.part), m, of,
+       address(out.part))
+    out.must_be(np.searchsorted(a, b, "right" if upper else "left"))
 
 
 def call_positions():

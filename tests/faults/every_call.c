@@ -55,6 +55,7 @@ static struct {
     int64_t count, bytes[2];
     unsigned char block[VSCAN_CARRY_BYTES];
     float floats[N];
+    int64_t longs[22];
 } host;
 
 /* ---- Contexts, buffers ----------------------------------------------------------------------- */
@@ -168,6 +169,7 @@ static void plain(void) {
     static const float in[5] = {3, 1, 4, 1, 5};
     static const uint8_t heads[5] = {0, 0, 1, 0, 0};
     static const int64_t offsets[3] = {0, 2, 5};
+    static const int32_t ints[5] = {2000000000, 2000000000, 4, 1, 5};
     CALL(vscan_host_scan, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 5,
          host.floats);
     CALL(vscan_host_scan_segmented, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_INCLUSIVE, VSCAN_BACKWARD, in,
@@ -182,6 +184,12 @@ static void plain(void) {
     CALL(vscan_host_pack, VSCAN_FLOAT, in, heads, 5, host.floats + 32, &host.count);
     CALL(vscan_host_sort, VSCAN_ASCENDING, VSCAN_FLOAT, in, VSCAN_NONE, NULL, 5, host.floats + 20,
          NULL);
+    CALL(vscan_host_positions, heads, 5, VSCAN_LONG, host.longs, &host.count);
+    CALL(vscan_host_argsort, VSCAN_DESCENDING, VSCAN_FLOAT, in, 5, VSCAN_LONG, host.longs + 5);
+    CALL(vscan_host_lower_bound, VSCAN_LONG, offsets, 3, offsets, 3, VSCAN_LONG, host.longs + 10);
+    CALL(vscan_host_upper_bound, VSCAN_LONG, offsets, 3, offsets, 3, VSCAN_LONG, host.longs + 13);
+    CALL(vscan_host_scan_as_long, VSCAN_INCLUSIVE, VSCAN_FORWARD, ints, 5, host.longs + 16);
+    CALL(vscan_host_reduce_as_long, ints, 5, host.longs + 21);
 }
 
 static void carries(void) {

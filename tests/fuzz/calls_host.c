@@ -105,7 +105,7 @@ static vscan_type written(vscan_type of) {
 }
 
 /* Offsets where the heads are. The first and the last one are seldom the vector's ends. */
-static void *offsets_drawn(const struct host_call *h, vscan_type *of, int64_t *segments) {
+static void *offsets_at_heads(const struct host_call *h, vscan_type *of, int64_t *segments) {
     *of = type_drawn(INTEGERS);
     if ((TYPES(*of) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
     const int64_t n = h->n < 0 ? 0 : h->n;
@@ -128,7 +128,7 @@ void fuzz_host_scan_by_offsets(void) {
     draw_scan(&h, true, true);
     vscan_type of;
     int64_t segments;
-    void *const offsets = offsets_drawn(&h, &of, &segments);
+    void *const offsets = offsets_at_heads(&h, &of, &segments);
     const vscan_type type = (vscan_type)h.type;
     if (right() && h.n > 0) memcpy(h.expected, h.out, (size_t)bytes_of(type, h.n));
     for (int64_t k = 0; right() && k < segments; k++)
@@ -157,12 +157,62 @@ void fuzz_host_reduce(void) {
     call_over("vscan_host_reduce", status);
 }
 
+/* Ints, and their sum as long; or an argument that is refused. */
+static int32_t *ints_drawn(int64_t *n, int64_t *sum) {
+    const int64_t count = *n = length_drawn();
+    int32_t *in = scratch(4 * count);
+    struct inputs_random random = random_drawn();
+    *sum = 0;
+    for (int64_t i = 0; i < count; i++) *sum += in[i] = (int32_t)inputs_next(&random);
+    if (count > 0 && hostile()) {
+        in = NULL;
+        refuse(VSCAN_ERROR_NULL);
+    }
+    if (hostile()) {
+        *n = -1 - below(9);
+        refuse(VSCAN_ERROR_LENGTH);
+    }
+    return in;
+}
+
+void fuzz_host_reduce_as_long(void) {
+    call_begin();
+    int64_t n, sum, got = -1;
+    const int32_t *const in = ints_drawn(&n, &sum);
+    int64_t *const total = hostile() ? NULL : &got;
+    if (total == NULL) refuse(VSCAN_ERROR_NULL);
+    if (!call_ready("vscan_host_reduce_as_long")) return;
+    const vscan_status status = vscan_host_reduce_as_long(in, n, total);
+    if (right() && got != sum) wrong("vscan_host_reduce_as_long: a wrong total");
+    call_over("vscan_host_reduce_as_long", status);
+}
+
+void fuzz_host_scan_as_long(void) {
+    call_begin();
+    const int kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
+    const int direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
+    int64_t n, sum;
+    const int32_t *const in = ints_drawn(&n, &sum);
+    int64_t *const out = scratch(8 * (n < 0 ? 0 : n));
+    if (!call_ready("vscan_host_scan_as_long")) return;
+    const vscan_status status =
+        vscan_host_scan_as_long((vscan_kind)kind, (vscan_direction)direction, in, n, out);
+    sum = 0;
+    for (int64_t k = 0; right() && k < n; k++) {
+        const int64_t i = direction == VSCAN_BACKWARD ? n - 1 - k : k;
+        if (out[i] != (kind == VSCAN_EXCLUSIVE ? sum : sum + in[i]))
+            wrong("vscan_host_scan_as_long: wrong results at %lld", (long long)i);
+        sum += in[i];
+    }
+    call_over("vscan_host_scan_as_long", status);
+}
+
 void fuzz_host_reduce_by_offsets(void) {
     struct host_call h;
     draw_scan(&h, false, true);
     vscan_type of;
     int64_t segments;
-    void *const offsets = offsets_drawn(&h, &of, &segments);
+    void *const offsets = offsets_at_heads(&h, &of, &segments);
     const vscan_type type = (vscan_type)h.type;
     char *const totals = scratch(8 * segments), *const expected = scratch(8 * segments);
     for (int64_t k = 0; right() && k < segments; k++) {
@@ -263,6 +313,36 @@ void fuzz_host_pack(void) {
     call_over("vscan_host_pack", status);
 }
 
+void fuzz_host_positions(void) {
+    call_begin();
+    const vscan_type to = type_drawn(INTEGERS);
+    if ((TYPES(to) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
+    int64_t n = length_drawn(), set = 0, count = -1;
+    uint8_t *const flags = scratch(n);
+    int64_t *const expected = scratch(8 * n);
+    char *const positions = scratch(8 * n);
+    struct inputs_random random = random_drawn();
+    const int64_t one_in_ = 1 + below(40);
+    for (int64_t i = 0; i < n; i++) {
+        flags[i] =
+            inputs_below(&random, one_in_) == 0 ? 1 + (uint8_t)inputs_below(&random, 255) : 0;
+        if (flags[i]) expected[set++] = i;
+    }
+    if (hostile()) {
+        n = -1 - below(9);
+        refuse(VSCAN_ERROR_LENGTH);
+    }
+    int64_t *const at = hostile() ? NULL : &count;
+    if (at == NULL) refuse(VSCAN_ERROR_NULL);
+    if (!call_ready("vscan_host_positions")) return;
+    const vscan_status status = vscan_host_positions(flags, n, to, positions, at);
+    if (right() && count != set) wrong("vscan_host_positions: a wrong count");
+    for (int64_t k = 0; right() && k < set; k++)
+        if (number_at(to, positions, k) != expected[k])
+            wrong("vscan_host_positions: wrong results at %lld", (long long)k);
+    call_over("vscan_host_positions", status);
+}
+
 void fuzz_host_sort(void) {
     call_begin();
     const int order = enum_drawn(VSCAN_ASCENDING, VSCAN_DESCENDING, VSCAN_ERROR_ENUM);
@@ -297,4 +377,77 @@ void fuzz_host_sort(void) {
                 0)
             wrong("vscan_host_sort: wrong results at %lld", (long long)i);
     call_over("vscan_host_sort", status);
+}
+
+void fuzz_host_argsort(void) {
+    call_begin();
+    const int order = enum_drawn(VSCAN_ASCENDING, VSCAN_DESCENDING, VSCAN_ERROR_ENUM);
+    const vscan_type key = type_drawn(NUMBERS), to = type_drawn(INTEGERS);
+    if ((TYPES(key) & NUMBERS) == 0 || (TYPES(to) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
+    int64_t n = length_drawn();
+    const int64_t real_n = n;
+    char *const keys = scratch(8 * n), *const positions = scratch(8 * n);
+    int64_t *const p = scratch(8 * n), *const room = scratch(8 * n);
+    const struct sort_rule rule = {.type = key, .descending = order == VSCAN_DESCENDING};
+    if (right()) {
+        fill_values(key, n, keys);
+        for (int64_t i = 0; i < n; i++) p[i] = i;
+        sort_positions(&rule, keys, p, room, 0, n);
+    }
+    if (hostile()) {
+        n = -2;
+        refuse(VSCAN_ERROR_LENGTH);
+    }
+    const bool overlaps = n > 0 && hostile();
+    if (overlaps) refuse(VSCAN_ERROR_OVERLAP);
+    if (!call_ready("vscan_host_argsort")) return;
+    const vscan_status status =
+        vscan_host_argsort((vscan_order)order, key, keys, n, to, overlaps ? keys : positions);
+    for (int64_t i = 0; right() && i < real_n; i++)
+        if (number_at(to, positions, i) != p[i])
+            wrong("vscan_host_argsort: wrong results at %lld", (long long)i);
+    call_over("vscan_host_argsort", status);
+}
+
+typedef vscan_status host_bound(vscan_type type, const void *sorted, int64_t n, const void *values,
+                                int64_t m, vscan_type position_type, void *positions);
+
+static void host_bounds(const char *name, host_bound *function, bool upper) {
+    call_begin();
+    const vscan_type type = type_drawn(NUMBERS), to = type_drawn(INTEGERS);
+    if ((TYPES(type) & NUMBERS) == 0 || (TYPES(to) & INTEGERS) == 0) refuse(VSCAN_ERROR_TYPE);
+    int64_t n = length_drawn(), m = length_drawn();
+    const int64_t real_m = m, size = right() ? bytes_of(type, 1) : 8;
+    /* the sorted ones, as many that they come from, and the values, so that one comparison serves all */
+    char *const all = scratch(size * (2 * n + m)), *const positions = scratch(8 * m);
+    int64_t *const p = scratch(8 * n), *const room = scratch(8 * n), *const places = scratch(8 * m);
+    char *const values = all + size * 2 * n;
+    const struct sort_rule rule = {.type = type};
+    if (right()) {
+        fill_values(type, n + m, all + size * n);
+        for (int64_t i = 0; i < n; i++) p[i] = n + i;
+        sort_positions(&rule, all, p, room, 0, n);
+        for (int64_t i = 0; i < n; i++) memcpy(all + size * i, all + size * p[i], (size_t)size);
+        for (int64_t i = 0; i < m; i++) places[i] = bound_of(&rule, all, n, 2 * n + i, upper);
+    }
+    if (hostile()) {
+        *(below(2) ? &n : &m) = -3;
+        refuse(VSCAN_ERROR_LENGTH);
+    }
+    void *const out = m > 0 && hostile() ? NULL : positions;
+    if (out == NULL) refuse(VSCAN_ERROR_NULL);
+    if (!call_ready(name)) return;
+    const vscan_status status = function(type, all, n, values, m, to, out);
+    for (int64_t i = 0; right() && i < real_m; i++)
+        if (number_at(to, positions, i) != places[i])
+            wrong("%s: wrong results at %lld", name, (long long)i);
+    call_over(name, status);
+}
+
+void fuzz_host_lower_bound(void) {
+    host_bounds("vscan_host_lower_bound", vscan_host_lower_bound, false);
+}
+
+void fuzz_host_upper_bound(void) {
+    host_bounds("vscan_host_upper_bound", vscan_host_upper_bound, true);
 }

@@ -174,12 +174,12 @@ struct bounds {
     struct arg sorted, values, positions;
 };
 
-/* How many of n sorted numbers are less than the one behind them, or not greater. */
-static int64_t bound_of(const struct sort_rule *rule, const void *numbers, int64_t n, bool upper) {
+int64_t bound_of(const struct sort_rule *rule, const void *numbers, int64_t n, int64_t v,
+                 bool upper) {
     int64_t low = 0, high = n;
     while (low < high) {
         const int64_t middle = (low + high) / 2;
-        const int order = sort_compare(rule, numbers, middle, n);
+        const int order = sort_compare(rule, numbers, middle, v);
         if (order < 0 || (upper && order == 0))
             low = middle + 1;
         else
@@ -219,7 +219,7 @@ static void draw_bounds(struct bounds *d, bool upper) {
     }
     for (int64_t i = 0; i < d->values.b->n; i++) {
         memcpy(numbers + (size_t)n * size, shadow_of(d->values.b) + (size_t)i * size, size);
-        put_number(d->positions.b->type, v, i, bound_of(&rule, numbers, n, upper));
+        put_number(d->positions.b->type, v, i, bound_of(&rule, numbers, n, n, upper));
     }
     expect(d->positions, v);
 }

@@ -205,6 +205,10 @@ const void *options_drawn(const void *options, int64_t known);
 vscan_value option_value(vscan_type type, const void *element); /* NULL: none; seldom refused */
 int64_t number_at(vscan_type type, const void *v, int64_t i);   /* of int or long */
 void put_number(vscan_type type, void *v, int64_t i, int64_t x);
+/* How many of n sorted numbers are less than number v of the same vector, or not greater. */
+struct sort_rule;
+int64_t bound_of(const struct sort_rule *rule, const void *numbers, int64_t n, int64_t v,
+                 bool upper);
 int64_t length_of(struct arg a, int64_t least); /* of another vector that goes with it */
 struct arg offsets_drawn(vscan_type type, int64_t limit);
 struct arg lengths_drawn(vscan_type type, int64_t n);
@@ -318,14 +322,20 @@ int64_t *runs_expected(const struct runs *r, int64_t *count);
     X(flags_to_positions)                                                                          \
     X(heads_to_offsets)                                                                            \
     X(gather)                                                                                      \
+    X(host_argsort)                                                                                \
+    X(host_lower_bound)                                                                            \
     X(host_pack)                                                                                   \
+    X(host_positions)                                                                              \
     X(host_reduce)                                                                                 \
+    X(host_reduce_as_long)                                                                         \
     X(host_reduce_by_key)                                                                          \
     X(host_reduce_by_offsets)                                                                      \
     X(host_scan)                                                                                   \
+    X(host_scan_as_long)                                                                           \
     X(host_scan_by_offsets)                                                                        \
     X(host_scan_segmented)                                                                         \
     X(host_sort)                                                                                   \
+    X(host_upper_bound)                                                                            \
     X(index)                                                                                       \
     X(keys_to_heads)                                                                               \
     X(lengths_to_offsets)                                                                          \

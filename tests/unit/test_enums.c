@@ -129,6 +129,17 @@ OF(vscan_op, host_key_op,
 OF(vscan_type, host_key_keys,
    vscan_host_reduce_by_key(VSCAN_PLUS, VSCAN_INT, value, array, array, 1, NULL, array + 1, &bytes))
 OF(vscan_type, host_pack_type, vscan_host_pack(value, array, NULL, 0, array, &bytes))
+OF(vscan_type, host_positions_type,
+   vscan_host_positions(NULL, 0, value, NULL, &bytes))
+OF(vscan_order, host_argsort_order, vscan_host_argsort(value, VSCAN_INT, array, 1, 11, array + 1))
+OF(vscan_type, host_argsort_key, vscan_host_argsort(0, value, array, 1, VSCAN_INT, array + 1))
+OF(vscan_type, host_argsort_type, vscan_host_argsort(0, VSCAN_INT, array, 1, value, array + 1))
+OF(vscan_type, host_lower_type,
+   vscan_host_lower_bound(value, array, 1, array, 1, VSCAN_INT, array + 1))
+OF(vscan_type, host_upper_type,
+   vscan_host_upper_bound(VSCAN_INT, array, 1, array, 1, value, array + 1))
+OF(vscan_kind, host_as_long_kind, vscan_host_scan_as_long(value, 0, array, 1, &bytes))
+OF(vscan_direction, host_as_long_direction, vscan_host_scan_as_long(0, value, array, 1, &bytes))
 OF(vscan_order, host_sort_order, vscan_host_sort(value, VSCAN_INT, array, 0, NULL, 1, array, NULL))
 OF(vscan_type, host_sort_key, vscan_host_sort(0, value, array, 0, NULL, 1, array, NULL))
 OF(vscan_type, host_sort_value,
@@ -205,6 +216,14 @@ static const struct {
     C(op, host_key_op),
     C(type, host_key_keys),
     C(type, host_pack_type),
+    C(type, host_positions_type),
+    C(order, host_argsort_order),
+    C(type, host_argsort_key),
+    C(type, host_argsort_type),
+    C(type, host_lower_type),
+    C(type, host_upper_type),
+    C(kind, host_as_long_kind),
+    C(direction, host_as_long_direction),
     C(order, host_sort_order),
     C(type, host_sort_key),
     {"vscan_type", "host_sort_value", host_sort_value, true},

@@ -336,6 +336,82 @@ static void pack(void **state) {
                      &random);
 }
 
+/* What numbers of int or long are. */
+static void numbers_are(const struct guarded_array *a, vscan_type type, int64_t n,
+                        const int64_t *expected, const char *what) {
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t got = type == VSCAN_INT ? ((const int32_t *)(const void *)a->at)[k]
+                                              : ((const int64_t *)(const void *)a->at)[k];
+        if (got != expected[k])
+            fail_msg("host %s: number %" PRId64 " of %" PRId64 " is %" PRId64 ", must be %" PRId64,
+                     what, k, n, got, expected[k]);
+    }
+}
+
+static void run_positions(int64_t n, struct inputs_random *random) {
+    const vscan_type type = int_or_long(random);
+    const int64_t one_in = 1 + inputs_below(random, 1 + inputs_below(random, 40));
+    struct guarded_array flags = new_array(VSCAN_BYTE, n, 1, NULL),
+                         positions = new_array(type, n, 3, NULL);
+    int64_t *expected = malloc((size_t)(n + 1) * sizeof *expected), set = 0, count = -1;
+    assert_non_null(expected);
+    for (int64_t i = 0; i < n; i++) {
+        flags.at[i] = inputs_below(random, one_in) == 0 ? (char)(1 + inputs_below(random, 255)) : 0;
+        if (flags.at[i] != 0) expected[set++] = i;
+    }
+    ok(NULL, vscan_host_positions((uint8_t *)flags.at, n, type, positions.at, &count));
+    assert_int_equal(count, set);
+    numbers_are(&positions, type, set, expected, "positions");
+    for (size_t b = reference_bytes(type, set); b < positions.bytes; b++)
+        assert_int_equal(positions.at[b], POISON); /* behind the last one */
+    end_array(&flags);
+    end_array(&positions);
+    free(expected);
+}
+
+static void positions(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    struct inputs_random random = {harness_seed() + 78};
+    for (int k = 0; k < 60; k++)
+        run_positions(k < 3 ? k : inputs_below(&random, INT64_C(1) << inputs_below(&random, 17)),
+                      &random);
+}
+
+/* ---- Sums of ints as longs ------------------------------------------------------------------- */
+
+static void run_as_long(int64_t n, bool exclusive, bool backward, struct inputs_random *random) {
+    int64_t *expected = malloc((size_t)(n + 1) * sizeof *expected), sum = 0, total = -1;
+    assert_non_null(expected);
+    struct guarded_array in = new_array(VSCAN_INT, n, (int)inputs_below(random, 4), NULL);
+    struct guarded_array out = new_array(VSCAN_LONG, n, (int)inputs_below(random, 4), NULL);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = backward ? n - 1 - k : k;
+        const int32_t x = INT32_MAX - (int32_t)inputs_below(random, 1000); /* far beyond an int */
+        ((int32_t *)(void *)in.at)[i] = x;
+        expected[i] = exclusive ? sum : sum + x;
+        sum += x;
+    }
+    ok(NULL, vscan_host_reduce_as_long((int32_t *)(void *)in.at, n, &total));
+    assert_true(total == sum);
+    ok(NULL, vscan_host_scan_as_long(exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                     backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                                     (int32_t *)(void *)in.at, n, (int64_t *)(void *)out.at));
+    numbers_are(&out, VSCAN_LONG, n, expected, "sums as longs");
+    end_array(&in);
+    end_array(&out);
+    free(expected);
+}
+
+static void as_long(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    struct inputs_random random = {harness_seed() + 79};
+    static const int64_t sizes[] = {0, 1, 2, 33, 1025, 5000, 70001};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int mode = 0; mode < 4; mode++) run_as_long(sizes[s], mode & 1, mode >> 1, &random);
+}
+
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
 static void run_sort(vscan_type key, vscan_type value, int64_t n, struct inputs_random *random) {
@@ -354,6 +430,15 @@ static void run_sort(vscan_type key, vscan_type value, int64_t n, struct inputs_
     sort_positions(&rule, keys, p, room, 0, n);
     ok(NULL, vscan_host_sort(rule.descending ? VSCAN_DESCENDING : VSCAN_ASCENDING, key, k.at, value,
                              has_values ? v.at : NULL, n, to, has_values ? values_to : NULL));
+    if (!in_place) {
+        const vscan_type type = int_or_long(random);
+        struct guarded_array at = new_array(type, n, 1, NULL);
+        ok(NULL, vscan_host_argsort(rule.descending ? VSCAN_DESCENDING : VSCAN_ASCENDING, key, k.at,
+                                    n, type, at.at));
+        numbers_are(&at, type, n, p, "argsort");
+        if (n > 0) assert_memory_equal(k.at, keys, k.bytes);
+        end_array(&at);
+    }
     const size_t size = reference_bytes(key, 1), value_size = reference_bytes(of_values, 1);
     for (int64_t i = 0; i < n; i++) {
         assert_memory_equal(to + (size_t)i * size, (char *)keys + (size_t)p[i] * size, size);
@@ -379,6 +464,56 @@ static void sort(void **state) {
         for (int v = -1; v < 4; v++)
             for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
                 run_sort(types[k], v < 0 ? VSCAN_NONE : types[v], sizes[s], &random);
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* The numbers of n sorted keys before key v: those that are less, or not greater. */
+static int64_t bound_of(const struct sort_rule *rule, const void *keys, int64_t n, int64_t v,
+                        bool upper) {
+    int64_t before = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int order = sort_compare(rule, keys, i, v);
+        before += order < 0 || (upper && order == 0);
+    }
+    return before;
+}
+
+/* n numbers, and m values behind them, of which every other one is one of the numbers. */
+static void run_bounds(vscan_type type, int64_t n, int64_t m, struct inputs_random *random) {
+    const size_t size = reference_bytes(type, 1);
+    const struct sort_rule rule = {.type = type};
+    char *const keys = maps_random(type, n + m, random), *const values = keys + (size_t)n * size;
+    ok(NULL, vscan_host_sort(VSCAN_ASCENDING, type, keys, VSCAN_NONE, NULL, n, keys, NULL));
+    for (int64_t i = 0; i < m && n > 0; i += 2)
+        memcpy(values + (size_t)i * size, keys + (size_t)inputs_below(random, n) * size, size);
+    struct guarded_array sorted = new_array(type, n, 1, keys), of = new_array(type, m, 2, values);
+    int64_t *const expected = malloc((size_t)(m + 1) * sizeof *expected);
+    assert_non_null(expected);
+    for (int upper = 0; upper < 2; upper++) {
+        const vscan_type to = int_or_long(random);
+        struct guarded_array at = new_array(to, m, 3, NULL);
+        ok(NULL, (upper ? vscan_host_upper_bound : vscan_host_lower_bound)(type, sorted.at, n,
+                                                                           of.at, m, to, at.at));
+        for (int64_t i = 0; i < m; i++) expected[i] = bound_of(&rule, keys, n, n + i, upper);
+        numbers_are(&at, to, m, expected, upper ? "upper bounds" : "lower bounds");
+        end_array(&at);
+    }
+    end_array(&sorted);
+    end_array(&of);
+    free(keys);
+    free(expected);
+}
+
+static void bounds(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    struct inputs_random random = {harness_seed() + 52};
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_LONG};
+    static const int64_t sizes[] = {0, 1, 2, 33, 300};
+    for (int t = 0; t < 4; t++)
+        for (int n = 0; n < 5; n++)
+            for (int m = 0; m < 5; m++) run_bounds(types[t], sizes[n], sizes[m], &random);
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
@@ -525,6 +660,72 @@ static void refused_calls(void **state) {
     REFUSED(VSCAN_ERROR_OVERLAP, "flags ", i32, in, (uint8_t *)(out + 7), 8, out, &count);
     REFUSED(VSCAN_ERROR_OVERLAP, "count ", i64, some, set, 3, offsets, offsets + 2);
 #undef REFUSED
+#define REFUSED(status, name, ...) refused(NULL, status, name, vscan_host_positions(__VA_ARGS__))
+    const int64_t too_many = INT64_C(1) << 31; /* for positions of int */
+    REFUSED(VSCAN_ERROR_TYPE, "position_type ", set, 8, VSCAN_FLOAT, out, &count);
+    REFUSED(VSCAN_ERROR_ENUM, "position_type ", set, 8, VSCAN_NONE, out, &count);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", set, too_many, i32, out, &count);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", set, -1, i32, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "flags ", NULL, 8, i32, out, &count);
+    REFUSED(VSCAN_ERROR_NULL, "positions ", set, 8, i32, NULL, &count);
+    REFUSED(VSCAN_ERROR_NULL, "count ", set, 0, i32, NULL, NULL);
+    REFUSED(VSCAN_ERROR_ALIGNMENT, "positions ", set, 4, i32, (char *)out + 1, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "positions ", (uint8_t *)(out + 7), 8, i32, out, &count);
+    REFUSED(VSCAN_ERROR_OVERLAP, "count ", set, 3, i64, offsets, offsets + 2);
+    REFUSED(VSCAN_ERROR_OVERLAP, "count ", (uint8_t *)&count, 3, i32, out, &count);
+#undef REFUSED
+
+#define REFUSED(status, name, ...)                                                                 \
+    refused(NULL, status, name, vscan_host_lower_bound(__VA_ARGS__));                              \
+    refused(NULL, status, name, vscan_host_upper_bound(__VA_ARGS__))
+    REFUSED(VSCAN_ERROR_TYPE, "type ", VSCAN_UINT8, in, 8, amounts, 8, i32, out);
+    REFUSED(VSCAN_ERROR_ENUM, "type ", VSCAN_NONE, in, 8, amounts, 8, i32, out);
+    REFUSED(VSCAN_ERROR_TYPE, "position_type ", i32, in, 8, amounts, 8, VSCAN_BIT, out);
+    REFUSED(VSCAN_ERROR_ENUM, "position_type ", i32, in, 8, amounts, 8, (vscan_type)1, out);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", i32, in, too_many, amounts, 8, i32, out);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", i32, in, -1, amounts, 8, i32, out);
+    REFUSED(VSCAN_ERROR_LENGTH, "m ", i32, in, 8, amounts, -1, i32, out);
+    REFUSED(VSCAN_ERROR_OVERFLOW, "m ", i32, in, 8, amounts, INT64_MAX / 8 + 1, i32, out);
+    REFUSED(VSCAN_ERROR_NULL, "sorted ", i32, NULL, 8, amounts, 8, i32, out);
+    REFUSED(VSCAN_ERROR_NULL, "values ", i32, in, 8, NULL, 8, i32, out);
+    REFUSED(VSCAN_ERROR_NULL, "positions ", i32, in, 8, amounts, 8, i32, NULL);
+    REFUSED(VSCAN_ERROR_ALIGNMENT, "values ", i32, in, 8, (char *)amounts + 1, 7, i32, out);
+    REFUSED(VSCAN_ERROR_OVERLAP, "positions ", i32, in, 8, amounts, 8, i32, in);
+    REFUSED(VSCAN_ERROR_OVERLAP, "positions ", i32, in, 8, amounts, 8, i32, amounts);
+#undef REFUSED
+
+#define REFUSED(status, name, ...) refused(NULL, status, name, vscan_host_argsort(__VA_ARGS__))
+    REFUSED(VSCAN_ERROR_ENUM, "order ", (vscan_order)1, i32, in, 8, i32, out);
+    REFUSED(VSCAN_ERROR_TYPE, "key_type ", VSCAN_DESCENDING, VSCAN_BYTE, in, 8, i32, out);
+    REFUSED(VSCAN_ERROR_ENUM, "key_type ", VSCAN_ASCENDING, VSCAN_NONE, in, 8, i32, out);
+    REFUSED(VSCAN_ERROR_TYPE, "position_type ", VSCAN_ASCENDING, i32, in, 8, VSCAN_FLOAT, out);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", VSCAN_ASCENDING, i32, in, too_many, i32, out);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", VSCAN_ASCENDING, i32, in, -1, i32, out);
+    REFUSED(VSCAN_ERROR_NULL, "keys ", VSCAN_ASCENDING, i32, NULL, 8, i32, out);
+    REFUSED(VSCAN_ERROR_NULL, "positions ", VSCAN_ASCENDING, i32, in, 8, i32, NULL);
+    REFUSED(VSCAN_ERROR_OVERLAP, "positions ", VSCAN_ASCENDING, i32, in, 8, i32, in);
+#undef REFUSED
+
+#define REFUSED(status, name, ...) refused(NULL, status, name, vscan_host_scan_as_long(__VA_ARGS__))
+    int64_t sums_of[8] = {9};
+    REFUSED(VSCAN_ERROR_ENUM, "kind ", (vscan_kind)1, VSCAN_FORWARD, in, 8, sums_of);
+    REFUSED(VSCAN_ERROR_ENUM, "direction ", VSCAN_INCLUSIVE, (vscan_direction)1, in, 8, sums_of);
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", VSCAN_INCLUSIVE, VSCAN_FORWARD, in, -1, sums_of);
+    REFUSED(VSCAN_ERROR_NULL, "in ", VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 8, sums_of);
+    REFUSED(VSCAN_ERROR_NULL, "out ", VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, NULL);
+    REFUSED(VSCAN_ERROR_OVERLAP, "out ", VSCAN_INCLUSIVE, VSCAN_FORWARD, (int32_t *)sums_of, 8,
+            sums_of);
+#undef REFUSED
+
+#define REFUSED(status, name, ...)                                                                 \
+    refused(NULL, status, name, vscan_host_reduce_as_long(__VA_ARGS__))
+    REFUSED(VSCAN_ERROR_LENGTH, "n ", in, -1, sums_of);
+    REFUSED(VSCAN_ERROR_NULL, "in ", NULL, 8, sums_of);
+    REFUSED(VSCAN_ERROR_NULL, "total ", in, 8, NULL);
+    REFUSED(VSCAN_ERROR_NULL, "total ", in, 0, NULL);
+    REFUSED(VSCAN_ERROR_OVERLAP, "total ", (int32_t *)sums_of, 8, sums_of + 1);
+#undef REFUSED
+    assert_int_equal(sums_of[0], 9);
     for (int i = 0; i < 8; i++) assert_true(sums[i] == 9 && amounts[i] == i + 1);
     assert_int_equal(count, 99);
     const vscan_order up = VSCAN_ASCENDING;
@@ -629,7 +830,10 @@ int main(int argc, char **argv) {
         VSCAN__PAIRS(X)
 #undef X
             cmocka_unit_test(pack),
+        cmocka_unit_test(positions),
+        cmocka_unit_test(as_long),
         cmocka_unit_test(sort),
+        cmocka_unit_test(bounds),
         cmocka_unit_test(refused_calls),
         cmocka_unit_test(many_threads),
         cmocka_unit_test(forked_children),
