@@ -55,9 +55,10 @@ static ALWAYS_INLINE K NAME(sum_groups)(enum vscan_op op, const T *from, int64_t
     return sum;
 }
 
+/* scan_group: the pair's, which is called where it is large. */
 static ALWAYS_INLINE int64_t NAME(short_segments)(enum vscan_op op,
                                                   const struct vscan__cpu_ragged *ragged, int64_t k,
-                                                  int64_t to) {
+                                                  int64_t to, vscan__cpu_group *scan_group) {
     const struct vscan__scan *scan = ragged->scan;
     const T *in = scan->in;
     T *out = scan->out, *totals = scan->totals;
@@ -76,7 +77,15 @@ static ALWAYS_INLINE int64_t NAME(short_segments)(enum vscan_op op,
                                                  .n = end - begin,
                                                  .backward = scan->backward != 0,
                                                  .exclusive = scan->exclusive != 0};
-            total = NAME(combine1)(op, z, NAME(unbox)(NAME(scan_group)(op, &span, ragged->z)));
+#ifdef LOAD_MASKED
+            (void)scan_group;
+            const union vscan__value sum = NAME(scan_group)(op, &span, ragged->z);
+#else
+            const union vscan__value sum = span.n <= NAME(serial_most)
+                                               ? NAME(box)(NAME(scan_serial)(op, &span, z))
+                                               : scan_group(&span, ragged->z);
+#endif
+            total = NAME(combine1)(op, z, NAME(unbox)(sum));
             if (span.exclusive) NAME(put1)(op, out + (span.backward ? end - 1 : begin), empty);
         }
         if (totals != NULL) NAME(put1)(op, totals + k, total);

@@ -200,29 +200,37 @@ static ALWAYS_INLINE void NAME(scan_block)(enum vscan_op op, bool headed,
                                            struct NAME(work) * w, const struct NAME(heads) * heads,
                                            struct NAME(running) * r) {
     const int64_t left = vscan__cpu_smaller(span->n - p, BLOCK), bytes = GROUP * sizeof(T);
-    const int groups = (int)(left / GROUP);
+    const int whole = (int)(left / GROUP), groups = (int)((left + GROUP - 1) / GROUP);
+    /* whole groups have a loop of their own, else that of a partial one serves them */
+    const bool tight = TIGHT || (SUM && !headed);
     const bool backward = span->backward, stream = span->stream, near = span->n > BLOCK;
     const uintptr_t step = (uintptr_t)(backward ? -bytes : bytes), next = step * GROUP;
     const uintptr_t ahead = (uintptr_t)span->ahead;
     uintptr_t in = NAME(address)(span->in, span, p), out = NAME(address)(span->out, span, p);
     vec x[VECTORS];
-    for (int q = 0; q < groups; q++, in += step, out += step) {
+    for (int q = 0; q < (tight ? whole : groups); q++, in += step, out += step) {
         if (near) {
             PREFETCH(in + next, 0);
             if (!stream) PREFETCH(out + next, 1);
         }
         if (__builtin_expect(ahead != 0, 0)) PREFETCH(in + ahead, 0, 2);
+        if (!tight) {
+            NAME(load_group)(op, span, p + q * GROUP, x);
+            NAME(scan_elements)(op, headed, w, heads, q, r, x);
+            NAME(store_group)(op, span, p + q * GROUP, x);
+            continue;
+        }
         NAME(load_whole)(op, (const T *)in, x);
         if (__builtin_expect(backward, 0)) NAME(reverse_group)(x);
         NAME(scan_elements)(op, headed, w, heads, q, r, x);
         if (__builtin_expect(backward, 0)) NAME(reverse_group)(x);
         NAME(store_whole)(op, stream, (T *)out, x);
     }
-    if (left % GROUP != 0) {
-        p += left - left % GROUP;
+    if (tight && whole < groups) {
+        p += whole * GROUP;
         if (span->n - p >= GROUP) __builtin_unreachable();
         NAME(load_group)(op, span, p, x);
-        NAME(scan_elements)(op, headed, w, heads, groups, r, x);
+        NAME(scan_elements)(op, headed, w, heads, whole, r, x);
         NAME(store_group)(op, span, p, x);
     }
     NAME(end_block)(op, r);

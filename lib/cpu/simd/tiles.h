@@ -8,11 +8,25 @@
  * tiles_*.c include it, each compiled for an instruction set; the results are the same.
  */
 #include "cpu/simd/simd.h"
+#include "cpu/simd/vector.h"
 
 /* Prefetches the lines of so many bytes at an address, an integer, as it may lie outside the vector. */
 #define PREFETCH_LINES(address, bytes, ...)                                                        \
     _Pragma("GCC unroll 32") for (uintptr_t line = 0; line < (bytes); line += 64)                  \
         __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
+
+/* Without masked loads and stores the scan of a group is large, and segments that are one call it. */
+typedef union vscan__value vscan__cpu_group(const struct vscan__cpu_span *span,
+                                            union vscan__value initial);
+#ifdef LOAD_MASKED
+#define GROUP_INLINE ALWAYS_INLINE
+#define CALLED(scan_group) NULL
+#define GROUP_OF(op, type) KIND_OF(scan_group, op, type)
+#else
+#define GROUP_INLINE __attribute__((noinline))
+#define CALLED(scan_group) scan_group
+#define GROUP_OF(op, type) LARGE(scan_group, scan_group, op, type)
+#endif
 
 #define KIND_BODY "cpu/simd/tile.h"
 #include "cpu/simd/kinds.h"
@@ -50,9 +64,15 @@ SHARE(union vscan__value, return, scan_blocks, scan, SCAN_PARAMETERS, span, segm
 SHARE(union vscan__value, return, scan_one_block, scan_one_block,
       (enum vscan_op op, const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels),
       span, levels)
+#ifndef LOAD_MASKED
+SHARE(union vscan__value, return, scan_group, scan_group,
+      (enum vscan_op op, const struct vscan__cpu_span *span, union vscan__value initial), span,
+      initial)
+#endif
 SHARE(int64_t, return, short_segments, short_segments,
-      (enum vscan_op op, const struct vscan__cpu_ragged *ragged, int64_t k, int64_t to), ragged, k,
-      to)
+      (enum vscan_op op, const struct vscan__cpu_ragged *ragged, int64_t k, int64_t to,
+       vscan__cpu_group *scan_group),
+      ragged, k, to, scan_group)
 SHARE(void, , scan_band, scan_band, (enum vscan_op op, const struct vscan__cpu_band *band), band)
 #if CPU_TIGHT
 SHARE(union vscan__value, return, overlap, overlap,
@@ -117,6 +137,10 @@ SHARE(union vscan__value, return, overlap, overlap,
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
         return LARGE(scan_one_block, scan_one_block, op, type)(VSCAN_##OP, span, levels);          \
     }                                                                                              \
+    static GROUP_INLINE union vscan__value scan_group_##pair(const struct vscan__cpu_span *span,   \
+                                                             union vscan__value initial) {         \
+        return GROUP_OF(op, type)(VSCAN_##OP, span, initial);                                      \
+    }                                                                                              \
     static union vscan__value scan_##pair(const struct vscan__cpu_span *span,                      \
                                           const struct vscan__cpu_segments *segments,              \
                                           struct vscan__cpu_levels *levels) {                      \
@@ -124,14 +148,15 @@ SHARE(union vscan__value, return, overlap, overlap,
         if (span->n > VSCAN__LEVEL_1) return scan_blocks_##pair(span, levels);                     \
         if (span->n > VSCAN__GROUP || levels->tiles != 0)                                          \
             return scan_one_block_##pair(span, levels);                                            \
-        return KIND_OF(scan_group, op, type)(VSCAN_##OP, span, levels->r4);                        \
+        return scan_group_##pair(span, levels->r4);                                                \
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \
         LARGE(scan_band, scan_band, op, type)(VSCAN_##OP, band);                                   \
     }                                                                                              \
     static int64_t short_segments_##pair(const struct vscan__cpu_ragged *ragged, int64_t k,        \
                                          int64_t to) {                                             \
-        return LARGE(short_segments, short_segments, op, type)(VSCAN_##OP, ragged, k, to);         \
+        return LARGE(short_segments, short_segments, op, type)(VSCAN_##OP, ragged, k, to,          \
+                                                               CALLED(scan_group_##pair));         \
     }
 VSCAN__PAIRS(X)
 #undef X
