@@ -87,6 +87,8 @@ if [ "${CI:-}" = true ]; then
     want golang-go command -v go
     want gfortran command -v gfortran
     want ruby command -v ruby
+    want nodejs command -v node
+    want libnode-dev test -f /usr/include/node/node_api.h
     want default-jdk-headless command -v javac
     want libjna-java test -f /usr/share/java/jna.jar
     want mandoc command -v mandoc # for tests/manual

@@ -192,6 +192,13 @@ hello_*)
         ;;
     fortran) needs gfortran && gfortran -std=f2018 -Wall -Werror -o hello "$hello/hello.f90" $flags && ./hello ;;
     ruby) needs ruby && ruby -w "$hello/hello.rb" "$library" ;;
+    node)
+        needs node
+        headers=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")/include/node
+        [ -f "$headers/node_api.h" ] || skip "no node_api.h (libnode-dev)"
+        "$CC" -std=c99 $strict -shared -fPIC -isystem "$headers" -o vscan.node "$hello/hello_node.c" $flags
+        node --trace-warnings "$hello/hello.js" vscan.node
+        ;;
     java)
         jna=/usr/share/java/jna.jar
         needs javac
