@@ -104,7 +104,8 @@ vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,
     return add_memory(mpi, area, use);
 }
 
-vscan_status vscan__mpi_area_down(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n) {
+vscan_status vscan__mpi_area_down(vscan__mpi *mpi, struct vscan__mpi_area *area, int64_t n) {
+    area->is_down = true;
     const vscan_status status = area->is_copy
                                     ? vscan_buffer_download(area->buffer, 0, n, area->memory)
                                     : vscan_ctx_synchronize(mpi->ctx);
@@ -152,37 +153,53 @@ vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status) {
     return VSCAN_OK;
 }
 
-/* What a rank has for itself. */
-static vscan_status copy_own(vscan__mpi *mpi, struct vscan__mpi_place from,
-                             struct vscan__mpi_place to, int64_t bytes) {
-    if (bytes == 0) return VSCAN_OK;
-    if (!from.on_gpu && !to.on_gpu) {
-        memcpy(to.at, from.at, (size_t)bytes);
-        return VSCAN_OK;
-    }
+/* What a rank has for itself, on its device where that has it. */
+static vscan_status copy_own(vscan__mpi *mpi, const struct vscan__mpi_area *from, int64_t first,
+                             const struct vscan__mpi_area *to, int64_t size) {
+    const int64_t *const sent = mpi->send_begin + mpi->rank;
+    const int64_t n = sent[1] - sent[0], at = first + sent[0],
+                  there = mpi->receive_begin[mpi->rank];
     vscan_buffer *source = NULL, *target = NULL;
     vscan_status status = VSCAN_OK;
-    if (from.on_gpu) status = vscan_buffer_wrap(mpi->ctx, VSCAN_UINT8, from.at, bytes, &source);
-    if (status == VSCAN_OK && to.on_gpu)
-        status = vscan_buffer_wrap(mpi->ctx, VSCAN_UINT8, to.at, bytes, &target);
-    if (status == VSCAN_OK)
-        status = target == NULL   ? vscan_buffer_download(source, 0, bytes, to.at)
-                 : source == NULL ? vscan_buffer_upload(target, 0, bytes, from.at)
-                                  : vscan_buffer_copy(source, target);
-    (void)vscan_buffer_destroy(source);
-    (void)vscan_buffer_destroy(target);
+    if (n == 0) return VSCAN_OK;
+    if (to->buffer == NULL) {
+        memcpy(to->memory + there * size, from->memory + at * size, (size_t)(n * size));
+    } else if (from->buffer == NULL) {
+        status = vscan_buffer_upload(to->buffer, there, n, from->memory + at * size);
+    } else {
+        status = vscan_buffer_view(from->buffer, at, n, &source);
+        if (status == VSCAN_OK) status = vscan_buffer_view(to->buffer, there, n, &target);
+        if (status == VSCAN_OK) status = vscan_buffer_copy(source, target);
+        (void)vscan_buffer_destroy(source);
+        (void)vscan_buffer_destroy(target);
+    }
     return vscan__mpi_say(mpi, mpi->ctx, status);
 }
 
-vscan_status vscan__mpi_exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
-                                 struct vscan__mpi_place to, int64_t size) {
-    const int64_t *const sent = mpi->send_begin + mpi->rank;
-    const int64_t here = sent[0] * size, there = mpi->receive_begin[mpi->rank] * size;
-    const int64_t bytes = (sent[1] - sent[0]) * size;
+/* Brings the runs of other ranks to the memory that messages use, or from there. */
+static vscan_status bring(vscan__mpi *mpi, const struct vscan__mpi_area *area, bool down,
+                          const int64_t *begin, int64_t first, int64_t size) {
     vscan_status status = VSCAN_OK;
-    if (bytes > 0)
-        status = copy_own(mpi, (struct vscan__mpi_place){from.at + here, from.on_gpu},
-                          (struct vscan__mpi_place){to.at + there, to.on_gpu}, bytes);
-    const vscan_status exchanged = mpi->transport->exchange(mpi, from, to, size);
-    return status != VSCAN_OK ? status : exchanged;
+    for (int i = 0; i < 2 && status == VSCAN_OK; i++) { /* before this rank's, and after it */
+        const int64_t run = begin[i == 0 ? 0 : mpi->rank + 1];
+        const int64_t n = begin[i == 0 ? mpi->rank : mpi->size] - run, at = first + run;
+        if (!area->is_copy || n == 0) continue;
+        status = down ? vscan_buffer_download(area->buffer, at, n, area->memory + at * size)
+                      : vscan_buffer_upload(area->buffer, at, n, area->memory + at * size);
+    }
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
+vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const struct vscan__mpi_area *from, int64_t first,
+                                 const struct vscan__mpi_area *to, int64_t size) {
+    vscan_status status = copy_own(mpi, from, first, to, size);
+    if (status == VSCAN_OK && !from->is_down)
+        status = bring(mpi, from, true, mpi->send_begin, first, size);
+    if (status == VSCAN_OK) status = vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx));
+    char *const at = first > 0 ? from->memory + first * size : from->memory;
+    const vscan_status exchanged =
+        mpi->transport->exchange(mpi, (struct vscan__mpi_place){at, from->on_gpu},
+                                 (struct vscan__mpi_place){to->memory, to->on_gpu}, size);
+    if (status == VSCAN_OK) status = exchanged;
+    return status != VSCAN_OK ? status : bring(mpi, to, false, mpi->receive_begin, 0, size);
 }

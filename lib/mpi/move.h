@@ -50,6 +50,7 @@ struct vscan__mpi_area {
     char *memory;         /* what the host or MPI uses */
     bool is_copy;         /* that is memory of its own */
     bool on_gpu;          /* the host must not touch it */
+    bool is_down;         /* that memory has all elements */
     bool owned;           /* the buffer is destroyed with the area */
 };
 
@@ -60,24 +61,21 @@ vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,
                                 enum vscan__mpi_use use, const vscan_buffer *buffer);
 
 /* Brings elements 0 .. n - 1 to that memory, after all work of the context; and from there. */
-vscan_status vscan__mpi_area_down(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n);
+vscan_status vscan__mpi_area_down(vscan__mpi *mpi, struct vscan__mpi_area *area, int64_t n);
 vscan_status vscan__mpi_area_up(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n);
 
 void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n);
 
 /* ---- The exchange ---------------------------------------------------------------------------- */
 
-static inline struct vscan__mpi_place vscan__mpi_place_of(const struct vscan__mpi_area *area) {
-    return (struct vscan__mpi_place){area->memory, area->on_gpu};
-}
-
 /*
- * Elements send_begin[r] .. send_begin[r + 1] - 1 of `from` go to rank r, and what comes from rank r becomes
- * elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes. What fails
- * here fails on this rank alone: so a rank goes on, with its other exchanges too, and tells all ranks then.
+ * Elements send_begin[r] .. send_begin[r + 1] - 1 of `from`, counted from element `first` on, go to rank r, and what
+ * comes from rank r becomes elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes.
+ * Of what the context has, only runs of other ranks are brought to the memory for messages, and from there. What
+ * fails here fails on this rank alone: so a rank goes on, with its other exchanges too, and tells all ranks then.
  */
-vscan_status vscan__mpi_exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
-                                 struct vscan__mpi_place to, int64_t size);
+vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const struct vscan__mpi_area *from, int64_t first,
+                                 const struct vscan__mpi_area *to, int64_t size);
 
 /*
  * A vector that is cut at `have` (a number for each rank, and its end) becomes one that is cut at `want`: sets

@@ -48,22 +48,6 @@ static vscan_status check_room(vscan__mpi *mpi, const int64_t *begin) {
     return VSCAN_OK;
 }
 
-/* The packed vector comes down to be cut evenly. */
-static vscan_status prepare(vscan__mpi *mpi, const struct vscan__mpi_area *packed,
-                            const vscan_buffer *out, struct vscan__mpi_area *to) {
-    TRY(vscan__mpi_area_of(mpi, to, FOR_MPI, out));
-    return vscan__mpi_area_down(mpi, packed,
-                                mpi->in_begin[mpi->rank + 1] - mpi->in_begin[mpi->rank]);
-}
-
-static vscan_status spread(vscan__mpi *mpi, vscan_type type, const struct vscan__mpi_area *packed,
-                           const struct vscan__mpi_area *to) {
-    vscan__mpi_recut(mpi, mpi->in_begin, mpi->out_begin);
-    TRY(vscan__mpi_exchange(mpi, vscan__mpi_place_of(packed), vscan__mpi_place_of(to),
-                            vscan__mpi_size_of(type)));
-    return vscan__mpi_area_up(mpi, to, mpi->out_begin[mpi->rank + 1] - mpi->out_begin[mpi->rank]);
-}
-
 enum { PACKED, OUT, AREAS };
 
 static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
@@ -94,8 +78,10 @@ static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vs
     if (length != NULL) *length = begin[mpi->rank + 1] - begin[mpi->rank];
     TRY(check_room(mpi, begin));
     if (known.rebalance) {
-        TRY(vscan__mpi_finish(mpi, prepare(mpi, areas + PACKED, out, areas + OUT)));
-        status = spread(mpi, (vscan_type)moved.type, areas + PACKED, areas + OUT);
+        TRY(vscan__mpi_finish(mpi, vscan__mpi_area_of(mpi, areas + OUT, FOR_MPI, out)));
+        vscan__mpi_recut(mpi, mpi->in_begin, mpi->out_begin);
+        status = vscan__mpi_exchange(mpi, areas + PACKED, 0, areas + OUT,
+                                     vscan__mpi_size_of((vscan_type)moved.type));
     }
     if (status == VSCAN_OK && known.count != NULL)
         status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(known.count, 0, &n));

@@ -117,11 +117,8 @@ static vscan_status prepare_answers(vscan__mpi *mpi, vscan_type type, int64_t n,
 
 static vscan_status answer(vscan__mpi *mpi, const vscan_buffer *in,
                            const struct vscan__mpi_area *areas) {
-    const int64_t asked = mpi->receive_begin[mpi->size];
-    TRY(vscan__mpi_area_up(mpi, areas + ASKED, asked));
-    TRY(vscan__mpi_say(mpi, mpi->ctx,
-                       vscan_gather(mpi->ctx, in, areas[ASKED].buffer, areas[ANSWERS].buffer)));
-    return vscan__mpi_area_down(mpi, areas + ANSWERS, asked);
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          vscan_gather(mpi->ctx, in, areas[ASKED].buffer, areas[ANSWERS].buffer));
 }
 
 /* What was answered, to where it was asked for. */
@@ -129,7 +126,6 @@ static vscan_status put_back(vscan__mpi *mpi, const struct vscan__mpi_area *area
                              vscan_buffer *out) {
     const int64_t n = vscan_buffer_length(out);
     TRY(vscan__mpi_area_up(mpi, areas + NUMBERS, n));
-    TRY(vscan__mpi_area_up(mpi, areas + ANSWERED, n));
     return vscan__mpi_say(
         mpi, mpi->ctx,
         vscan_permute(mpi->ctx, areas[ANSWERED].buffer, areas[NUMBERS].buffer, out, NULL));
@@ -143,14 +139,14 @@ static vscan_status gather(vscan__mpi *mpi, const vscan_buffer *in, const vscan_
     const vscan_type type = (vscan_type)moved.type;
     TRY(vscan__mpi_tell_counts(mpi, prepare_questions(mpi, positions, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_answers(mpi, type, moved.out, areas)));
-    vscan_status status = vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + PLACES),
-                                              vscan__mpi_place_of(areas + ASKED), sizeof(int64_t));
+    vscan_status status =
+        vscan__mpi_exchange(mpi, areas + PLACES, 0, areas + ASKED, sizeof(int64_t));
     TRY(vscan__mpi_finish(mpi, status != VSCAN_OK ? status : answer(mpi, in, areas)));
     int64_t *const asked = mpi->receive_begin;
     mpi->receive_begin = mpi->send_begin;
     mpi->send_begin = asked;
-    status = vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + ANSWERS),
-                                 vscan__mpi_place_of(areas + ANSWERED), vscan__mpi_size_of(type));
+    status =
+        vscan__mpi_exchange(mpi, areas + ANSWERS, 0, areas + ANSWERED, vscan__mpi_size_of(type));
     return vscan__mpi_finish(mpi, status != VSCAN_OK ? status : put_back(mpi, areas, out));
 }
 
@@ -205,10 +201,7 @@ static vscan_status prepare_receipt(vscan__mpi *mpi, vscan_type type,
 /* What has come, to its places; waits for what is found out then. */
 static vscan_status put(vscan__mpi *mpi, const struct vscan__mpi_area *areas, vscan_buffer *out,
                         vscan_buffer *written) {
-    const int64_t n = mpi->receive_begin[mpi->size];
     const vscan_permute_options options = {.size = sizeof options, .written = written};
-    TRY(vscan__mpi_area_up(mpi, areas + ASKED, n));
-    TRY(vscan__mpi_area_up(mpi, areas + RECEIVED, n));
     TRY(vscan__mpi_say(
         mpi, mpi->ctx,
         vscan_permute(mpi->ctx, areas[RECEIVED].buffer, areas[ASKED].buffer, out, &options)));
@@ -229,11 +222,9 @@ static vscan_status permute(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     TRY(vscan__mpi_tell_counts(mpi, prepare_elements(mpi, in, positions, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_receipt(mpi, type, areas)));
     const vscan_status places =
-        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + PLACES),
-                            vscan__mpi_place_of(areas + ASKED), sizeof(int64_t));
+        vscan__mpi_exchange(mpi, areas + PLACES, 0, areas + ASKED, sizeof(int64_t));
     vscan_status status =
-        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + SENT),
-                            vscan__mpi_place_of(areas + RECEIVED), vscan__mpi_size_of(type));
+        vscan__mpi_exchange(mpi, areas + SENT, 0, areas + RECEIVED, vscan__mpi_size_of(type));
     if (places != VSCAN_OK) status = places;
     return vscan__mpi_finish(mpi,
                              status != VSCAN_OK ? status : put(mpi, areas, out, known.written));

@@ -41,8 +41,8 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     const enum vscan__mpi_use use = vscan_buffer_type(in) == VSCAN_BIT ? FOR_HOST : FOR_MPI;
     TRY(vscan__mpi_area_of(mpi, areas + IN, use, in));
     TRY(vscan__mpi_area_of(mpi, areas + OUT, use, out));
+    if (use == FOR_MPI) return VSCAN_OK;
     TRY(vscan__mpi_area_down(mpi, areas + IN, vscan_buffer_length(in)));
-    if (vscan_buffer_type(in) != VSCAN_BIT) return VSCAN_OK;
     int64_t *const bits = mpi->spare;
     begins_of_words(mpi, mpi->send_begin, bits);
     TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST_ALONE, VSCAN_INT,
@@ -58,15 +58,13 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
 static vscan_status move(vscan__mpi *mpi, const vscan_buffer *out, struct vscan__mpi_area *areas) {
     const vscan_type type = vscan_buffer_type(out);
     if (type != VSCAN_BIT)
-        return vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + IN),
-                                   vscan__mpi_place_of(areas + OUT), vscan__mpi_size_of(type));
-    TRY(vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + SENT),
-                            vscan__mpi_place_of(areas + RECEIVED), sizeof(uint32_t)));
+        return vscan__mpi_exchange(mpi, areas + IN, 0, areas + OUT, vscan__mpi_size_of(type));
+    TRY(vscan__mpi_exchange(mpi, areas + SENT, 0, areas + RECEIVED, sizeof(uint32_t)));
     for (int r = 0; r < mpi->size; r++)
         copy_bits((uint32_t *)(void *)areas[OUT].memory, mpi->spare[r],
                   (const uint32_t *)(void *)areas[RECEIVED].memory + mpi->receive_begin[r], 0,
                   mpi->spare[r + 1] - mpi->spare[r]);
-    return VSCAN_OK;
+    return vscan__mpi_area_up(mpi, areas + OUT, vscan_buffer_length(out));
 }
 
 static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *out,
@@ -86,9 +84,7 @@ static vscan_status rebalance(vscan__mpi *mpi, const vscan_buffer *in, const vsc
     TRY(vscan__mpi_agree_move(mpi, &moved));
     TRY(vscan__mpi_check_sums(mpi, "out"));
     TRY(vscan__mpi_finish(mpi, prepare(mpi, in, out, areas)));
-    vscan_status status = move(mpi, out, areas);
-    if (status == VSCAN_OK) status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
-    return vscan__mpi_finish(mpi, status);
+    return vscan__mpi_finish(mpi, move(mpi, out, areas));
 }
 
 vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in, vscan_buffer *out) {

@@ -257,6 +257,14 @@ static vscan_status sort_groups(vscan__mpi *mpi, const struct sort *s,
 static struct vscan__mpi_elements received(const struct vscan__mpi_area *areas) {
     return (struct vscan__mpi_elements){areas[KEYS_IN].memory, areas[VALUES_IN].memory};
 }
+
+/* What one of the areas of elements received stands for where there is an even number of merges: the output. */
+static struct vscan__mpi_area received_in(const vscan__mpi *mpi, const struct sort *s,
+                                          const struct vscan__mpi_area *area, vscan_buffer *out) {
+    return s->merges && vscan__mpi_merges_of(mpi->size) % 2 == 0
+               ? (struct vscan__mpi_area){.buffer = out, .memory = vscan_buffer_pointer(out)}
+               : *area;
+}
 static struct vscan__mpi_elements merged(const struct sort *s) {
     return (struct vscan__mpi_elements){vscan_buffer_pointer(s->keys_out),
                                         s->values == NULL ? NULL
@@ -281,8 +289,6 @@ static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
         TRY(find_digits(mpi, &search, s->order.bits, left));
         status = sort_groups(mpi, s, areas, &search, left);
     }
-    if (status == VSCAN_OK && s->values != NULL)
-        status = vscan__mpi_area_down(mpi, areas + VALUES, search.n);
     TRY(find_digits(mpi, &search, left, 0));
     TRY(count_equal(mpi, &search));
     cut_part(mpi, &search);
@@ -291,25 +297,18 @@ static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
 
 static vscan_status move(vscan__mpi *mpi, const struct sort *s,
                          const struct vscan__mpi_area *areas) {
-    const bool is_even = vscan__mpi_merges_of(mpi->size) % 2 == 0;
-    const struct vscan__mpi_elements to = s->merges && is_even ? merged(s) : received(areas);
+    const struct vscan__mpi_area keys = received_in(mpi, s, areas + KEYS_IN, s->keys_out);
     const vscan_status status =
-        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + KEYS),
-                            (struct vscan__mpi_place){to.keys, areas[KEYS_IN].on_gpu},
-                            vscan__mpi_size_of(s->order.type));
+        vscan__mpi_exchange(mpi, areas + KEYS, 0, &keys, vscan__mpi_size_of(s->order.type));
     if (s->values == NULL) return status;
-    const vscan_status of_values =
-        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + VALUES),
-                            (struct vscan__mpi_place){to.values, areas[VALUES_IN].on_gpu},
-                            vscan__mpi_size_of(vscan_buffer_type(s->values)));
+    const struct vscan__mpi_area values = received_in(mpi, s, areas + VALUES_IN, s->values_out);
+    const vscan_status of_values = vscan__mpi_exchange(
+        mpi, areas + VALUES, 0, &values, vscan__mpi_size_of(vscan_buffer_type(s->values)));
     return status != VSCAN_OK ? status : of_values;
 }
 
 static vscan_status sort_received(vscan__mpi *mpi, const struct sort *s,
                                   const struct vscan__mpi_area *areas) {
-    const int64_t m = vscan_buffer_length(s->keys_out);
-    TRY(vscan__mpi_area_up(mpi, areas + KEYS_IN, m));
-    if (s->values != NULL) TRY(vscan__mpi_area_up(mpi, areas + VALUES_IN, m));
     return vscan__mpi_say(mpi, mpi->ctx,
                           vscan_sort(mpi->ctx, areas[KEYS_IN].buffer, areas[VALUES_IN].buffer,
                                      s->keys_out, s->values_out, &s->options));

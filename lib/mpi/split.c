@@ -24,8 +24,7 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     const vscan_count_options options = {.size = sizeof options, .count = count};
     TRY(vscan__mpi_say(mpi, mpi->ctx,
                        vscan_split(mpi->ctx, in, flags, areas[PARTED].buffer, &options)));
-    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(count, 0, clear)));
-    return vscan__mpi_area_down(mpi, areas + PARTED, n);
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(count, 0, clear));
 }
 
 /* How many elements are clear on each rank. */
@@ -38,18 +37,16 @@ static vscan_status move(vscan__mpi *mpi, vscan_type type, const struct vscan__m
                          int64_t clear, int64_t *count) {
     const int64_t size = vscan__mpi_size_of(type);
     int64_t *const clears = mpi->spare, *const begin = mpi->begin;
-    struct vscan__mpi_place from = vscan__mpi_place_of(areas + PARTED);
-    const struct vscan__mpi_place to = vscan__mpi_place_of(areas + OUT);
     vscan__mpi_add_up(mpi, clears, begin);
     *count = begin[mpi->size];
     vscan__mpi_recut(mpi, begin, mpi->out_begin);
-    const vscan_status status = vscan__mpi_exchange(mpi, from, to, size);
+    const vscan_status status = vscan__mpi_exchange(mpi, areas + PARTED, 0, areas + OUT, size);
     begin[0] = *count;
     for (int r = 0; r < mpi->size; r++)
         begin[r + 1] = begin[r] + mpi->in_begin[r + 1] - mpi->in_begin[r] - clears[r];
     vscan__mpi_recut(mpi, begin, mpi->out_begin);
-    if (clear > 0) from.at += clear * size;
-    const vscan_status of_flagged = vscan__mpi_exchange(mpi, from, to, size);
+    const vscan_status of_flagged =
+        vscan__mpi_exchange(mpi, areas + PARTED, clear, areas + OUT, size);
     return status != VSCAN_OK ? status : of_flagged;
 }
 
@@ -66,7 +63,6 @@ static vscan_status split(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
     TRY(vscan__mpi_finish(mpi, prepare(mpi, in, flags, out, areas, &clear)));
     TRY(tell_clear(mpi, clear));
     vscan_status status = move(mpi, (vscan_type)moved.type, areas, clear, &count);
-    if (status == VSCAN_OK) status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
     if (status == VSCAN_OK && known.count != NULL)
         status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(known.count, 0, &count));
     return vscan__mpi_finish(mpi, status);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "move_case.h"
 
+#include "stand_in.h"
+
 int64_t draw_move_length(void) {
     switch (draw_below(4)) {
     case 0:
@@ -72,4 +74,10 @@ void check_sent(const struct counted *before, const struct sent *sent, int64_t c
           "%lld bytes told to all, not %lld",
           (long long)(counted.contributed - before->contributed),
           (long long)(RECORD_BYTES + contributed));
+}
+
+void check_downloaded(const struct given *before, const struct sent *sent, int64_t size) {
+    const int64_t bytes = (given.downloaded - before->downloaded) * size;
+    CHECK(bytes == 0 || (pretends_gpu && bytes == sent->bytes), "%lld bytes downloaded, %lld sent",
+          (long long)bytes, (long long)sent->bytes);
 }

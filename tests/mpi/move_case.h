@@ -5,6 +5,7 @@
 
 #include "cases.h"
 #include "counted.h"
+#include "failing.h"
 
 enum { LONGEST_MOVE = 40000, RECORD_BYTES = 48 };
 
@@ -36,5 +37,8 @@ void add_message(struct sent *sent, int to, int64_t bytes);
 
 /* That was sent, and what collective calls were given is 48 bytes and `contributed`. */
 void check_sent(const struct counted *before, const struct sent *sent, int64_t contributed);
+
+/* Of elements of `size` bytes no others than those for other ranks have left a GPU. */
+void check_downloaded(const struct given *before, const struct sent *sent, int64_t size);
 
 #endif

@@ -37,10 +37,12 @@ static void test_rebalance(int64_t number) {
     struct moved_part in = new_moved(type, whole + have[rank] * size, have[rank + 1] - have[rank]);
     struct moved_part out = new_moved(type, NULL, want[rank + 1] - want[rank]);
     const struct counted before = counted;
+    const struct given given_before = given;
     OK(vscan_mpi_rebalance(mpi, in.buffer, out.buffer));
     struct sent sent = {0, 0};
     add_run(&sent, type, have[rank], have[rank + 1], want);
     check_sent(&before, &sent, 8 + 8);
+    if (type != VSCAN_BIT) check_downloaded(&given_before, &sent, size);
     check_moved(&out, 0, whole + want[rank] * size, out.n, "a rebalanced vector", number);
     check_moved(&in, 0, whole + have[rank] * size, in.n, "the vector itself", number);
     end_moved(&in);
@@ -131,6 +133,7 @@ static void test_pack(int64_t number) {
     int shortest = more < 0, all_short = 0;
     MPI_Allreduce(&shortest, &all_short, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     const struct counted before = counted;
+    const struct given given_before = given;
     const vscan_status status = vscan_mpi_pack(mpi, f.in.buffer, f.own.buffer, out.buffer,
                                                rank % 3 < 2 ? &length : NULL, &options);
     CHECK(rank % 3 == 2 || length == n, "%lld elements, not %lld", (long long)length, (long long)n);
@@ -144,6 +147,7 @@ static void test_pack(int64_t number) {
         struct sent sent = {0, 0};
         if (options.rebalance) add_run(&sent, f.type, from, to, begin);
         check_sent(&before, &sent, 8 + 8 + 8 + 8 * options.rebalance);
+        check_downloaded(&given_before, &sent, f.size);
         check_moved(&out, 0, expected + begin[rank] * f.size, n, "a packed vector", number);
         if (more > 0)
             check_moved(&out, n, (in_place ? was : whole) + n * f.size, more,
@@ -160,6 +164,7 @@ static void test_split(int64_t number) {
     struct moved_part out = new_moved(f.type, NULL, want[rank + 1] - want[rank]);
     const vscan_count_options options = {.size = sizeof options, .count = f.total};
     const struct counted before = counted;
+    const struct given given_before = given;
     OK(vscan_mpi_split(mpi, f.in.buffer, f.own.buffer, out.buffer, &options));
     const int64_t first = f.have[rank], own = count_flags(first, f.have[rank + 1]);
     clear = first - count_flags(0, first);
@@ -168,6 +173,7 @@ static void test_split(int64_t number) {
     add_run(&sent, f.type, clear, clear + f.in.n - own, want);
     add_run(&sent, f.type, set, set + own, want);
     check_sent(&before, &sent, 8 + 8 + 8);
+    check_downloaded(&given_before, &sent, f.size);
     check_moved(&out, 0, expected + want[rank] * f.size, out.n, "a split vector", number);
     end_moved(&out);
     end_flagged(&f, number);
