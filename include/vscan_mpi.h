@@ -37,9 +37,10 @@
  * vscan.h. On the CPU backend the work is done.
  *
  * GPUs. Where MPI says that it takes a GPU's memory, moves between ranks send these from there: elements that are
- * rebalanced, packed, split or gathered, and values that are sorted. They send all else from page-locked memory of
- * the host, which is kept for later calls: bits, positions, elements that are permuted, keys that are sorted. All
- * but bits is received in the GPU's memory. Other MPIs send and receive in the host's memory alone.
+ * rebalanced, packed, split, gathered or permuted, positions, and values that are sorted. They send all else from
+ * page-locked memory of the host, which is kept for later calls: bits, and keys that are sorted. All but bits is
+ * received in the GPU's memory. Other MPIs send and receive in the host's memory alone. What stays on its rank is
+ * copied on the GPU (but bits).
  *
  * In place, overlap: as in vscan.h. This concerns the buffers of one rank.
  *
@@ -347,9 +348,10 @@ VSCAN_API vscan_status vscan_mpi_index(vscan_mpi *mpi, int64_t first, int64_t st
  *   An element crosses the network at most once, and not at all if it stays on its rank. Besides, a rank
  *   sends and receives some bytes for each rank (lib/mpi/README.md); gather and permute also send positions.
  *   They wait for their work; only a count may still be written on the stream.
- *   They need memory for the elements and positions that a rank sends and receives, which the vscan_mpi keeps
- *   for later calls (on CUDA only the host's). If one rank lacks it, nothing is written on any rank, except by
- *   a pack that leaves elements on their ranks.
+ *   They need memory for the elements and positions that a rank sends and receives, gather and permute also for
+ *   an int and two longs for each position, and for a sort of these. The vscan_mpi keeps it for later calls (on
+ *   CUDA only the host's). If one rank lacks it, nothing is written on any rank, except by a pack that leaves
+ *   elements on their ranks.
  */
 
 /**

@@ -89,7 +89,7 @@ vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area,
     area->owned = true;
     if (vscan__mpi_is_on_gpu(mpi) && use != FOR_HOST_ALONE) {
         TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n, &area->buffer)));
-        return add_memory(mpi, area, use);
+        return use == FOR_CONTEXT_ALONE ? VSCAN_OK : add_memory(mpi, area, use);
     }
     area->memory = room_of(mpi, type, n);
     if (area->memory == NULL) return VSCAN_ERROR_HOST_MEMORY;
@@ -164,8 +164,6 @@ static vscan_status copy_own(vscan__mpi *mpi, const struct vscan__mpi_area *from
     if (n == 0) return VSCAN_OK;
     if (to->buffer == NULL) {
         memcpy(to->memory + there * size, from->memory + at * size, (size_t)(n * size));
-    } else if (from->buffer == NULL) {
-        status = vscan_buffer_upload(to->buffer, there, n, from->memory + at * size);
     } else {
         status = vscan_buffer_view(from->buffer, at, n, &source);
         if (status == VSCAN_OK) status = vscan_buffer_view(to->buffer, there, n, &target);
@@ -188,6 +186,12 @@ static vscan_status bring(vscan__mpi *mpi, const struct vscan__mpi_area *area, b
                       : vscan_buffer_upload(area->buffer, at, n, area->memory + at * size);
     }
     return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
+vscan_status vscan__mpi_bring_down(vscan__mpi *mpi, struct vscan__mpi_area *area, int64_t first,
+                                   int64_t size) {
+    area->is_down = true;
+    return bring(mpi, area, true, mpi->send_begin, first, size);
 }
 
 vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const struct vscan__mpi_area *from, int64_t first,

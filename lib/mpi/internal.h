@@ -73,8 +73,8 @@ struct vscan__mpi_told {
         open; /* as in struct vscan__mpi_scan; elsewhere: how many flags, or segments, the part has */
 };
 
-enum { SENTENCE = 512 }; /* bytes, with the closing 0 */
-enum { MOST_AREAS = 9 }; /* of one call */
+enum { SENTENCE = 512 };  /* bytes, with the closing 0 */
+enum { MOST_AREAS = 10 }; /* of one call */
 
 enum { TYPES = VSCAN_LONG - VSCAN_INT + 1 }; /* no operator works on those that follow */
 

@@ -38,8 +38,11 @@ vscan_status vscan__mpi_check_divided(vscan__mpi *mpi, const vscan_buffer *in,
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
-/* Who uses an area beside the context: the host and MPI, or MPI alone. Or the host and MPI without the context. */
-enum vscan__mpi_use { FOR_HOST, FOR_MPI, FOR_HOST_ALONE };
+/*
+ * Who uses an area beside the context: the host and messages, or messages alone. Or the host and messages without the
+ * context; or the context alone.
+ */
+enum vscan__mpi_use { FOR_HOST, FOR_MPI, FOR_HOST_ALONE, FOR_CONTEXT_ALONE };
 
 /*
  * Elements that the context's backend and MPI both use: one memory on the CPU, and on a GPU where the host does not use
@@ -50,7 +53,7 @@ struct vscan__mpi_area {
     char *memory;         /* what the host or MPI uses */
     bool is_copy;         /* that is memory of its own */
     bool on_gpu;          /* the host must not touch it */
-    bool is_down;         /* that memory has all elements */
+    bool is_down;         /* that memory has the elements already */
     bool owned;           /* the buffer is destroyed with the area */
 };
 
@@ -76,6 +79,10 @@ void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n)
  */
 vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const struct vscan__mpi_area *from, int64_t first,
                                  const struct vscan__mpi_area *to, int64_t size);
+
+/* The first step of that, where it must not fail in the exchange, as other ranks rely on what comes. */
+vscan_status vscan__mpi_bring_down(vscan__mpi *mpi, struct vscan__mpi_area *area, int64_t first,
+                                   int64_t size);
 
 /*
  * A vector that is cut at `have` (a number for each rank, and its end) becomes one that is cut at `want`: sets

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gather and permute. Every position is sent to the rank that has the place, counted from the begin of its part. A
- * gather's elements come back in the order that they were asked for.
+ * Gather and permute. Every position is sent to the rank that has the place. A gather's elements come back in the order
+ * that they were asked for.
  */
 #include <stddef.h>
 #include <string.h>
@@ -10,67 +10,78 @@
 
 /* ---- What both share ------------------------------------------------------------------------- */
 
-static int64_t position_at(vscan_type type, const char *positions, int64_t i) {
-    if (type == VSCAN_LONG) return ((const int64_t *)(const void *)positions)[i];
-    return ((const int32_t *)(const void *)positions)[i];
-}
+/* Areas that both have. PLACES: the positions in the order of the ranks that they go to; NUMBERS: where each was. */
+enum { LONGS, OWNERS, NUMBERS, BEGINS, TRIED, CUTS, PLACES, ASKED, SHARED };
 
-/* The rank whose part has the place. Neighbours often lie in one part: that of the last one is tried first. */
-static int owner_of(const vscan__mpi *mpi, const int64_t *begin, int64_t place, int last) {
-    if (begin[last] <= place && place < begin[last + 1]) return last;
-    int low = 0, high = mpi->size; /* begin[low] <= place < begin[high] */
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (begin[middle] <= place)
-            low = middle;
-        else
-            high = middle;
+/* The first position of this rank that no part has; of those sorted by owners `before` lie before the vector. */
+static vscan_status refuse_position(vscan__mpi *mpi, const vscan_buffer *longs,
+                                    const struct vscan__mpi_area *areas, int64_t before, int64_t n,
+                                    int64_t length) {
+    int64_t first = INT64_MAX, place;
+    for (int i = 0; i < 2; i++) {
+        int64_t number = INT64_MAX;
+        if (i == 0 ? before > 0 : mpi->send_begin[mpi->size] < n)
+            TRY(vscan__mpi_say(mpi, mpi->ctx,
+                               vscan_buffer_get(areas[NUMBERS].buffer,
+                                                i == 0 ? 0 : mpi->send_begin[mpi->size], &number)));
+        if (number < first) first = number;
     }
-    return low;
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(longs, first, &place)));
+    return vscan__mpi_fail(mpi, VSCAN_ERROR_POSITION,
+                           "positions[%lld] is %lld, the vector has %lld elements",
+                           (long long)first, (long long)place, (long long)length);
 }
 
-/* Sets send_begin to how many positions lie in the part of each rank. POSITION where one lies in none. */
-static vscan_status count_owners(vscan__mpi *mpi, vscan_type type, const char *positions, int64_t n,
-                                 const int64_t *begin) {
-    int64_t *const counts = mpi->spare;
-    int owner = 0;
-    memset(counts, 0, (size_t)mpi->size * sizeof *counts);
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t place = position_at(type, positions, i);
-        if (place < 0 || place >= begin[mpi->size])
-            return vscan__mpi_fail(mpi, VSCAN_ERROR_POSITION,
-                                   "positions[%lld] is %lld, the vector has %lld elements",
-                                   (long long)i, (long long)place, (long long)begin[mpi->size]);
-        owner = owner_of(mpi, begin, place, owner);
-        counts[owner]++;
+/* Sorts the numbers of positions by the ranks whose parts, which begin there, have the places. */
+static vscan_status sort_by_owner(vscan__mpi *mpi, const vscan_buffer *longs, const int64_t *begin,
+                                  const struct vscan__mpi_area *areas) {
+    vscan_ctx *const ctx = mpi->ctx;
+    vscan_buffer *const owners = areas[OWNERS].buffer, *const numbers = areas[NUMBERS].buffer;
+    /* an owner is a rank and 1: 0 lies before the vector, size + 1 after it */
+    const vscan_sort_options options = {.size = sizeof options,
+                                        .bits = 32 - __builtin_clz((unsigned)mpi->size + 1)};
+    vscan_status status = vscan_buffer_upload(areas[BEGINS].buffer, 0, mpi->size + 1, begin);
+    if (status == VSCAN_OK) status = vscan_upper_bound(ctx, areas[BEGINS].buffer, longs, owners);
+    if (status == VSCAN_OK) status = vscan_index(ctx, 0, 1, numbers);
+    if (status == VSCAN_OK) status = vscan_sort(ctx, owners, numbers, owners, numbers, &options);
+    if (status == VSCAN_OK) status = vscan_index(ctx, 1, 1, areas[TRIED].buffer);
+    if (status == VSCAN_OK)
+        status = vscan_lower_bound(ctx, owners, areas[TRIED].buffer, areas[CUTS].buffer);
+    if (status == VSCAN_OK)
+        status = vscan_buffer_download(areas[CUTS].buffer, 0, mpi->size + 1, mpi->send_begin);
+    return vscan__mpi_say(mpi, ctx, status);
+}
+
+/* Which positions go to which rank: send_begin. POSITION where one lies in no part. */
+static vscan_status group(vscan__mpi *mpi, const vscan_buffer *positions, const int64_t *begin,
+                          struct vscan__mpi_area *areas) {
+    const int64_t n = vscan_buffer_length(positions), length = begin[mpi->size];
+    const vscan_buffer *longs = positions;
+    if (vscan_buffer_type(positions) == VSCAN_INT) {
+        TRY(vscan__mpi_new_area(mpi, areas + LONGS, FOR_CONTEXT_ALONE, VSCAN_LONG, n));
+        longs = areas[LONGS].buffer;
+        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_convert(mpi->ctx, positions, areas[LONGS].buffer)));
     }
-    vscan__mpi_add_up(mpi, counts, mpi->send_begin);
-    return VSCAN_OK;
+    TRY(vscan__mpi_new_area(mpi, areas + OWNERS, FOR_CONTEXT_ALONE, VSCAN_INT, n));
+    TRY(vscan__mpi_new_area(mpi, areas + NUMBERS, FOR_CONTEXT_ALONE, VSCAN_LONG, n));
+    TRY(vscan__mpi_new_area(mpi, areas + BEGINS, FOR_CONTEXT_ALONE, VSCAN_LONG, mpi->size + 1));
+    TRY(vscan__mpi_new_area(mpi, areas + TRIED, FOR_CONTEXT_ALONE, VSCAN_INT, mpi->size + 1));
+    TRY(vscan__mpi_new_area(mpi, areas + CUTS, FOR_CONTEXT_ALONE, VSCAN_LONG, mpi->size + 1));
+    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_MPI, VSCAN_LONG, n));
+    TRY(sort_by_owner(mpi, longs, begin, areas));
+    if (mpi->send_begin[0] > 0 || mpi->send_begin[mpi->size] < n)
+        return refuse_position(mpi, longs, areas, mpi->send_begin[0], n, length);
+    TRY(vscan__mpi_say(mpi, mpi->ctx,
+                       vscan_gather(mpi->ctx, longs, areas[NUMBERS].buffer, areas[PLACES].buffer)));
+    return vscan__mpi_bring_down(mpi, areas + PLACES, 0, sizeof(int64_t));
 }
 
-/*
- * Puts the positions in the order of the ranks that they go to, each counted from the begin of that rank's part, and
- * beside them either the number that each had, or the element.
- */
-static void group(vscan__mpi *mpi, vscan_type type, const char *positions, int64_t n,
-                  const int64_t *begin, int64_t *grouped, int64_t *numbers, const char *elements,
-                  char *grouped_elements, size_t size) {
-    int64_t *const next = mpi->spare;
-    int owner = 0;
-    memcpy(next, mpi->send_begin, (size_t)mpi->size * sizeof *next);
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t place = position_at(type, positions, i);
-        owner = owner_of(mpi, begin, place, owner);
-        const int64_t k = next[owner]++;
-        grouped[k] = place - begin[owner];
-        if (numbers != NULL) numbers[k] = i;
-        if (elements != NULL)
-            memcpy(grouped_elements + (size_t)k * size, elements + (size_t)i * size, size);
-    }
-}
-
-static int64_t *longs_of(const struct vscan__mpi_area *area) {
-    return (int64_t *)(void *)area->memory;
+/* What has come counts from the begin of the whole vector; from here on from the begin of this rank's part. */
+static vscan_status count_from(vscan__mpi *mpi, const struct vscan__mpi_area *areas,
+                               const int64_t *begin) {
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          vscan_map_right(mpi->ctx, VSCAN_BINARY_SUBTRACT, areas[ASKED].buffer,
+                                          begin + mpi->rank, areas[ASKED].buffer));
 }
 
 static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *positions,
@@ -90,22 +101,7 @@ static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
 
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
-enum { POSITIONS, PLACES, NUMBERS, ASKED, ANSWERS, ANSWERED, AREAS };
-
-/* What this rank asks of which. */
-static vscan_status prepare_questions(vscan__mpi *mpi, const vscan_buffer *positions,
-                                      struct vscan__mpi_area *areas) {
-    const int64_t n = vscan_buffer_length(positions);
-    const vscan_type type = vscan_buffer_type(positions);
-    TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, FOR_HOST, positions));
-    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST_ALONE, VSCAN_LONG, n));
-    TRY(vscan__mpi_new_area(mpi, areas + NUMBERS, FOR_HOST, VSCAN_LONG, n));
-    TRY(vscan__mpi_area_down(mpi, areas + POSITIONS, n));
-    TRY(count_owners(mpi, type, areas[POSITIONS].memory, n, mpi->in_begin));
-    group(mpi, type, areas[POSITIONS].memory, n, mpi->in_begin, longs_of(areas + PLACES),
-          longs_of(areas + NUMBERS), NULL, NULL, 0);
-    return VSCAN_OK;
-}
+enum { ANSWERS = SHARED, ANSWERED, AREAS };
 
 static vscan_status prepare_answers(vscan__mpi *mpi, vscan_type type, int64_t n,
                                     struct vscan__mpi_area *areas) {
@@ -117,6 +113,7 @@ static vscan_status prepare_answers(vscan__mpi *mpi, vscan_type type, int64_t n,
 
 static vscan_status answer(vscan__mpi *mpi, const vscan_buffer *in,
                            const struct vscan__mpi_area *areas) {
+    TRY(count_from(mpi, areas, mpi->in_begin));
     return vscan__mpi_say(mpi, mpi->ctx,
                           vscan_gather(mpi->ctx, in, areas[ASKED].buffer, areas[ANSWERS].buffer));
 }
@@ -124,8 +121,6 @@ static vscan_status answer(vscan__mpi *mpi, const vscan_buffer *in,
 /* What was answered, to where it was asked for. */
 static vscan_status put_back(vscan__mpi *mpi, const struct vscan__mpi_area *areas,
                              vscan_buffer *out) {
-    const int64_t n = vscan_buffer_length(out);
-    TRY(vscan__mpi_area_up(mpi, areas + NUMBERS, n));
     return vscan__mpi_say(
         mpi, mpi->ctx,
         vscan_permute(mpi->ctx, areas[ANSWERED].buffer, areas[NUMBERS].buffer, out, NULL));
@@ -137,7 +132,7 @@ static vscan_status gather(vscan__mpi *mpi, const vscan_buffer *in, const vscan_
     moved.status = check(mpi, in, positions, out, true, &moved);
     TRY(vscan__mpi_agree_move(mpi, &moved));
     const vscan_type type = (vscan_type)moved.type;
-    TRY(vscan__mpi_tell_counts(mpi, prepare_questions(mpi, positions, areas)));
+    TRY(vscan__mpi_tell_counts(mpi, group(mpi, positions, mpi->in_begin, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_answers(mpi, type, moved.out, areas)));
     vscan_status status =
         vscan__mpi_exchange(mpi, areas + PLACES, 0, areas + ASKED, sizeof(int64_t));
@@ -162,7 +157,7 @@ vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in, const vsca
 
 /* ---- Permute --------------------------------------------------------------------------------- */
 
-enum { IN = AREAS, SENT, RECEIVED, AREAS_OF_PERMUTE }; /* beside POSITIONS, PLACES and ASKED */
+enum { SENT = SHARED, RECEIVED };
 
 static vscan_status check_permute(vscan__mpi *mpi, const vscan_buffer *in,
                                   const vscan_buffer *positions, const vscan_buffer *out,
@@ -177,18 +172,11 @@ static vscan_status check_permute(vscan__mpi *mpi, const vscan_buffer *in,
 
 static vscan_status prepare_elements(vscan__mpi *mpi, const vscan_buffer *in,
                                      const vscan_buffer *positions, struct vscan__mpi_area *areas) {
-    const int64_t n = vscan_buffer_length(in);
-    const vscan_type type = vscan_buffer_type(in), of_positions = vscan_buffer_type(positions);
-    TRY(vscan__mpi_area_of(mpi, areas + IN, FOR_HOST, in));
-    TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, FOR_HOST, positions));
-    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST_ALONE, VSCAN_LONG, n));
-    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST_ALONE, type, n));
-    TRY(vscan__mpi_area_down(mpi, areas + IN, n));
-    TRY(vscan__mpi_area_down(mpi, areas + POSITIONS, n));
-    TRY(count_owners(mpi, of_positions, areas[POSITIONS].memory, n, mpi->out_begin));
-    group(mpi, of_positions, areas[POSITIONS].memory, n, mpi->out_begin, longs_of(areas + PLACES),
-          NULL, areas[IN].memory, areas[SENT].memory, (size_t)vscan__mpi_size_of(type));
-    return VSCAN_OK;
+    TRY(group(mpi, positions, mpi->out_begin, areas));
+    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_MPI, vscan_buffer_type(in),
+                            vscan_buffer_length(in)));
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          vscan_gather(mpi->ctx, in, areas[NUMBERS].buffer, areas[SENT].buffer));
 }
 
 static vscan_status prepare_receipt(vscan__mpi *mpi, vscan_type type,
@@ -202,6 +190,7 @@ static vscan_status prepare_receipt(vscan__mpi *mpi, vscan_type type,
 static vscan_status put(vscan__mpi *mpi, const struct vscan__mpi_area *areas, vscan_buffer *out,
                         vscan_buffer *written) {
     const vscan_permute_options options = {.size = sizeof options, .written = written};
+    TRY(count_from(mpi, areas, mpi->out_begin));
     TRY(vscan__mpi_say(
         mpi, mpi->ctx,
         vscan_permute(mpi->ctx, areas[RECEIVED].buffer, areas[ASKED].buffer, out, &options)));
@@ -235,8 +224,8 @@ vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
                                const vscan_permute_options *options) {
     vscan__mpi *found;
     TRY(vscan__mpi_begin(mpi, __func__, &found));
-    struct vscan__mpi_area areas[AREAS_OF_PERMUTE] = {{.owned = false}};
+    struct vscan__mpi_area areas[AREAS] = {{.owned = false}};
     const vscan_status status = permute(found, in, positions, out, options, areas);
-    vscan__mpi_end_areas(found, areas, AREAS_OF_PERMUTE);
+    vscan__mpi_end_areas(found, areas, AREAS);
     return status;
 }

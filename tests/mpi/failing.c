@@ -58,6 +58,10 @@ WRAPPED_COUNTED(enumerate,
                 (ctx, flags, out, options), counted, vscan_buffer_length(flags))
 WRAPPED(index, (vscan_ctx * ctx, int64_t first, int64_t step, vscan_buffer *out),
         (ctx, first, step, out))
+WRAPPED(lower_bound,
+        (vscan_ctx * ctx, const vscan_buffer *sorted, const vscan_buffer *values,
+         vscan_buffer *positions),
+        (ctx, sorted, values, positions))
 WRAPPED(map_right,
         (vscan_ctx * ctx, vscan_binary op, const vscan_buffer *a, const void *right,
          vscan_buffer *out),
@@ -97,3 +101,7 @@ WRAPPED(split,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
          const vscan_count_options *options),
         (ctx, in, flags, out, options))
+WRAPPED(upper_bound,
+        (vscan_ctx * ctx, const vscan_buffer *sorted, const vscan_buffer *values,
+         vscan_buffer *positions),
+        (ctx, sorted, values, positions))

@@ -298,12 +298,12 @@ void test_moves(int64_t number) {
 static int64_t run_move(int call, int64_t n, const struct moved_part *keys,
                         const struct moved_part *places, const struct moved_part *to) {
     switch (call) {
-    case 0: /* asked, answers, answered, and where these belong */
+    case 0: /* owners, their numbers, places, asked, answers, answered; and of the ranks: begins, owners, cuts */
         OK(vscan_mpi_gather(mpi, keys->buffer, places->buffer, to->buffer));
-        return 4 * n;
-    case 1: /* what is received */
+        return 6 * n + 3 * (ranks + 1);
+    case 1: /* sent and received in place of answers */
         OK(vscan_mpi_permute(mpi, keys->buffer, places->buffer, to->buffer, NULL));
-        return 2 * n;
+        return 6 * n + 3 * (ranks + 1);
     case 2: /* sorted keys */
         OK(vscan_mpi_sort(mpi, keys->buffer, NULL, to->buffer, NULL, NULL));
         return ranks > 1 ? n : 0;
