@@ -243,8 +243,9 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
  * If totals is too short on one rank, all ranks return TOTALS_LENGTH, and nothing is written.
  * N = 0: only the count is written, 0.
  * Each rank reads its part at most twice and writes it once. It reads its flags with the part, and once more
- * from one end of the part (forward: from its last element) as far as the first one that is set; a GPU's are
- * copied to the host for that. If totals or a count is asked for, all flags are read once more. With totals a rank may need memory for all of its totals, and one more.
+ * from one end of the part (forward: from its last element) as far as the first one that is set, on a GPU by
+ * longer and longer pieces. If totals or a count is asked for, all flags are read once more. With totals a rank
+ * may need memory for all of its totals, and one more.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, or a carry),
  * TOTALS_LENGTH. Since 1.0.0.
  */

@@ -70,48 +70,70 @@ static int64_t look(vscan_type type, const void *flags, struct piece all, bool l
     return -1;
 }
 
+/* Numbers a piece's flags, each by how many are set before it in the piece: in mpi->scratch. set: how many are. */
+static vscan_status number(vscan__mpi *mpi, const vscan_buffer *flags, struct piece p,
+                           int64_t *set) {
+    const int64_t n = p.end - p.begin;
+    vscan_buffer **const numbers = &mpi->scratch[VSCAN_INT - VSCAN_INT], *one, *in = NULL,
+                         *out = NULL;
+    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
+    TRY(vscan__mpi_grow(mpi, numbers, VSCAN_INT, n));
+    const vscan_count_options options = {.size = sizeof options, .count = one};
+    vscan_status status = vscan_buffer_view((vscan_buffer *)(uintptr_t)flags, p.begin, n, &in);
+    if (status == VSCAN_OK) status = vscan_buffer_view(*numbers, 0, n, &out);
+    if (status == VSCAN_OK) status = vscan_enumerate(mpi->ctx, in, out, &options);
+    if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, set);
+    (void)vscan_buffer_destroy(in);
+    (void)vscan_buffer_destroy(out);
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
+/* Where in the piece the first or the last of the set flags is, by their numbers. */
+static vscan_status find_number(vscan__mpi *mpi, struct piece p, bool last, int64_t set,
+                                int64_t *found) {
+    /* after the first set flag numbers are greater than 0, after the last one `set`; before it they are not */
+    const int32_t number = last ? (int32_t)set : 0;
+    vscan_buffer *numbers, *of, *one;
+    TRY(vscan__mpi_one(mpi, VSCAN_INT, &of));
+    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
+    vscan_status status =
+        vscan_buffer_view(mpi->scratch[VSCAN_INT - VSCAN_INT], 0, p.end - p.begin, &numbers);
+    TRY(vscan__mpi_say(mpi, mpi->ctx, status));
+    status = vscan_buffer_set(of, 0, &number);
+    if (status == VSCAN_OK)
+        status = (last ? vscan_lower_bound : vscan_upper_bound)(mpi->ctx, numbers, of, one);
+    if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, found);
+    (void)vscan_buffer_destroy(numbers);
+    *found += p.begin - 1;
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
 vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bool last,
                                   int64_t *found) {
-    enum { LONGEST = 1 << 20 }; /* of the pieces that are copied */
-    const vscan_type type = vscan_buffer_type(flags);
     struct piece all = {0, vscan_buffer_length(flags)};
     *found = -1;
     if (!vscan__mpi_is_on_gpu(mpi)) {
-        *found = look(type, vscan_buffer_pointer(flags), all, last);
+        *found = look(vscan_buffer_type(flags), vscan_buffer_pointer(flags), all, last);
         return VSCAN_OK;
     }
-    char *const room = vscan__mpi_room(mpi, &mpi->room_edges, LONGEST * sizeof(int32_t));
-    if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
-    for (int64_t most = SHORTEST; *found < 0 && all.begin < all.end; most = longer(most, LONGEST)) {
+    for (int64_t most = SHORTEST; all.begin < all.end; most = longer(most, vscan__mpi_piece(mpi))) {
         const struct piece p = take(all, most, last);
-        TRY(vscan__mpi_say(mpi, mpi->ctx,
-                           vscan_buffer_download(flags, p.begin, p.end - p.begin, room)));
-        const int64_t at = look(type, room, (struct piece){0, p.end - p.begin}, last);
-        if (at >= 0) *found = p.begin + at;
+        int64_t set = 0;
+        TRY(number(mpi, flags, p, &set));
+        if (set > 0) return find_number(mpi, p, last, set, found);
         all = leave(all, p, last);
     }
     return VSCAN_OK;
 }
 
 vscan_status vscan__mpi_count_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count) {
-    const int64_t n = vscan_buffer_length(flags), piece = vscan__mpi_piece(mpi);
-    vscan_buffer **const scratch = &mpi->scratch[VSCAN_INT - VSCAN_INT], *one;
     *count = 0;
-    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
-    TRY(vscan__mpi_grow(mpi, scratch, VSCAN_INT, n < piece ? n : piece));
-    const vscan_count_options options = {.size = sizeof options, .count = one};
-    for (int64_t at = 0; at < n; at += piece) {
-        const int64_t length = n - at < piece ? n - at : piece;
-        vscan_buffer *in = NULL, *out = NULL;
+    for (struct piece all = {0, vscan_buffer_length(flags)}; all.begin < all.end;) {
+        const struct piece p = take(all, vscan__mpi_piece(mpi), false);
         int64_t set = 0;
-        vscan_status status = vscan_buffer_view((vscan_buffer *)(uintptr_t)flags, at, length, &in);
-        if (status == VSCAN_OK) status = vscan_buffer_view(*scratch, 0, length, &out);
-        if (status == VSCAN_OK) status = vscan_enumerate(mpi->ctx, in, out, &options);
-        if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, &set);
-        (void)vscan_buffer_destroy(in);
-        (void)vscan_buffer_destroy(out);
-        TRY(vscan__mpi_say(mpi, mpi->ctx, status));
+        TRY(number(mpi, flags, p, &set));
         *count += set;
+        all = leave(all, p, false);
     }
     return VSCAN_OK;
 }
