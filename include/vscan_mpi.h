@@ -36,11 +36,9 @@
  * captured. When one returns, its last step may still run on the context's stream, as after a call of
  * vscan.h. On the CPU backend the work is done.
  *
- * GPUs. Where MPI says that it takes a GPU's memory, moves between ranks send these from there: elements that are
- * rebalanced, packed, split, gathered or permuted, positions, and values that are sorted. They send all else from
- * page-locked memory of the host, which is kept for later calls: bits, and keys that are sorted. All but bits is
- * received in the GPU's memory. Other MPIs send and receive in the host's memory alone. What stays on its rank is
- * copied on the GPU (but bits).
+ * GPUs. Where MPI says that it takes a GPU's memory, moves between ranks send and receive there; but bits in
+ * page-locked memory of the host, which is kept for later calls. With other MPIs all moves do that. What stays on
+ * its rank is copied on the GPU (but bits).
  *
  * In place, overlap: as in vscan.h. This concerns the buffers of one rank.
  *
@@ -483,7 +481,7 @@ VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
  * N = 0: nothing happens.
  * Each rank divides its part by the highest bits of the keys, or sorts it (float, double). What it receives is
  * sorted in the output, or merged (float, double). Memory, besides what vscan_sort needs: as much as keys and
- * values have together; where it merges, as much as keys_out and values_out too; and 272 bytes for each rank.
+ * values have together; where it merges, as much as keys_out and values_out too; and 752 bytes for each rank.
  * On CUDA as much as all four once more on the host.
  * Statuses: TYPE, LENGTH (also: all parts together), OVERLAP, ENUM, STRUCT_SIZE, VALUE (as in vscan_sort).
  * Since 1.0.0.

@@ -6,23 +6,9 @@
  * there in the order of ranks is sorted, or merged.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "sort.h"
-
-/* How many of n sorted keys are less than `key`, or not greater. */
-static int64_t count_before(const struct vscan__mpi_order *order, const char *keys, int64_t n,
-                            uint64_t key, bool or_equal) {
-    int64_t low = 0, high = n; /* those before low are; those from high on are not */
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        const uint64_t there = vscan__mpi_ordered(order, order->type, keys, middle);
-        if (there < key || (or_equal && there == key))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
@@ -93,58 +79,103 @@ static vscan_status check(vscan__mpi *mpi, struct sort *s, struct vscan__mpi_mov
 
 /* One for each begin of a part of the output but the first. */
 struct splitter {
-    uint64_t key;  /* which stands there in the sorted vector */
-    int64_t less;  /* how many keys of all ranks are less */
-    int64_t own;   /* of these, how many are this rank's */
-    int64_t equal; /* how many keys of this rank are equal to it */
+    uint64_t key; /* which stands there in the sorted vector, as far as its digits are known */
+    int64_t less; /* how many keys of all ranks are less */
+    int64_t own;  /* of these, how many are this rank's */
+    int64_t end;  /* how many keys of this rank are less, or have the same digits */
 };
 
 /* Bits of all splitters that one reduction finds, and how many counts that takes for each of them. */
 enum { DIGIT = 4, TRIED = (1 << DIGIT) - 1 };
 
-/* What the search works with: this rank's keys in memory, and room for TRIED numbers for each rank, twice. */
+/* What the search works with: this rank's keys; and room for TRIED numbers for each rank, ROOMS times. */
 struct search {
     const struct vscan__mpi_order *order;
-    const char *keys;
-    int64_t n;
+    const struct vscan__mpi_area *keys, *places, *found; /* those two: on a GPU */
+    int64_t n, room;
     struct splitter *splitters;
-    int64_t *own, *all;
+    int64_t *own, *all, *tried, *end, *middle, *values;
 };
+enum { ROOMS = 6 };
+
+/* Which of the keys stand at `middle`, in values. */
+static vscan_status fetch(vscan__mpi *mpi, const struct search *search) {
+    vscan_status status =
+        vscan_buffer_upload(search->places->buffer, 0, search->room, search->middle);
+    if (status == VSCAN_OK)
+        status = vscan_gather(mpi->ctx, search->keys->buffer, search->places->buffer,
+                              search->found->buffer);
+    if (status == VSCAN_OK)
+        status = vscan_buffer_download(search->found->buffer, 0, search->room, search->values);
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
 
 /*
- * The key at a begin is the greatest of which no more than `begin` keys are less; so its digits can be tried one
- * after another, from the highest on: here those of bits `left` - 1 to `end`.
+ * How many of this rank's keys are less than each of m numbers: own. It is known to be own .. end before. All searches go
+ * on together, as a GPU's keys are fetched for all of them at once.
  */
-static vscan_status find_digits(vscan__mpi *mpi, const struct search *search, int left, int end) {
-    for (int width; left > end; left -= width) {
-        width = left % DIGIT == 0 ? DIGIT : left % DIGIT;
-        const int tried = (1 << width) - 1, counts = tried * (mpi->size - 1);
-        for (int k = 0; k < counts; k++) {
-            const uint64_t digit = (uint64_t)(k % tried + 1) << (left - width);
-            search->own[k] = count_before(search->order, search->keys, search->n,
-                                          search->splitters[k / tried].key | digit, false);
+static vscan_status count_less(vscan__mpi *mpi, const struct search *search, int m) {
+    const bool on_gpu = vscan__mpi_is_on_gpu(mpi);
+    for (bool any = true; any;) {
+        any = false;
+        for (int i = 0; i < m; i++) {
+            search->middle[i] = 0;
+            if (search->own[i] >= search->end[i]) continue;
+            search->middle[i] = search->own[i] + (search->end[i] - search->own[i]) / 2;
+            any = true;
         }
-        TRY(mpi->transport->all_reduce(mpi, REDUCE_SUM, search->own, search->all, counts));
-        for (int k = counts - 1; k >= 0; k--) { /* the greatest digit that will do */
-            struct splitter *const s = search->splitters + k / tried;
-            const int digit = k % tried + 1;
-            if (search->all[k] > mpi->out_begin[k / tried + 1]) continue;
-            s->key |= (uint64_t)digit << (left - width);
-            s->less = search->all[k];
-            s->own = search->own[k];
-            k -= digit - 1; /* on to the splitter before */
+        if (any && on_gpu) TRY(fetch(mpi, search));
+        for (int i = 0; i < m; i++) {
+            if (search->own[i] >= search->end[i]) continue;
+            const char *const keys = on_gpu ? (const char *)search->values : search->keys->memory;
+            const uint64_t there = vscan__mpi_ordered(search->order, search->order->type, keys,
+                                                      on_gpu ? i : search->middle[i]);
+            if (there < (uint64_t)search->tried[i])
+                search->own[i] = search->middle[i] + 1;
+            else
+                search->end[i] = search->middle[i];
         }
     }
     return VSCAN_OK;
 }
 
-/* How many keys are equal to each splitter; in search->all, how many of the ranks before this one. */
-static vscan_status count_equal(vscan__mpi *mpi, const struct search *search) {
-    for (int i = 0; i < mpi->size - 1; i++) {
-        struct splitter *const s = search->splitters + i;
-        s->equal = count_before(search->order, search->keys, search->n, s->key, true) - s->own;
-        search->own[i] = s->equal;
+/*
+ * The key at a begin is the greatest of which no more than `begin` keys are less; so its digits can be tried one
+ * after another, from the highest on: here those of bits `left` - 1 to `end`. status: this rank's own.
+ */
+static vscan_status find_digits(vscan__mpi *mpi, const struct search *search, int left, int end,
+                                vscan_status *status) {
+    for (int width; left > end; left -= width) {
+        width = left % DIGIT == 0 ? DIGIT : left % DIGIT;
+        const int tried = (1 << width) - 1, counts = tried * (mpi->size - 1);
+        for (int k = 0; k < counts; k++) {
+            const struct splitter *const s = search->splitters + k / tried;
+            search->tried[k] = (int64_t)(s->key | (uint64_t)(k % tried + 1) << (left - width));
+            search->own[k] = s->own;
+            search->end[k] = s->end;
+        }
+        if (*status == VSCAN_OK) *status = count_less(mpi, search, counts);
+        TRY(mpi->transport->all_reduce(mpi, REDUCE_SUM, search->own, search->all, counts));
+        for (int i = 0; i < mpi->size - 1; i++) {
+            struct splitter *const s = search->splitters + i;
+            const int64_t *const own = search->own + i * tried, *const all =
+                                                                    search->all + i * tried;
+            int digit = tried; /* the greatest that will do */
+            while (digit > 0 && all[digit - 1] > mpi->out_begin[i + 1]) digit--;
+            if (digit < tried) s->end = own[digit];
+            if (digit == 0) continue;
+            s->key |= (uint64_t)digit << (left - width);
+            s->less = all[digit - 1];
+            s->own = own[digit - 1];
+        }
     }
+    return VSCAN_OK;
+}
+
+/* How many keys of the ranks before this one are equal to each splitter: search->all. */
+static vscan_status count_equal(vscan__mpi *mpi, const struct search *search) {
+    for (int i = 0; i < mpi->size - 1; i++)
+        search->own[i] = search->splitters[i].end - search->splitters[i].own;
     return mpi->transport->all_reduce(mpi, REDUCE_SUM_BEFORE, search->own, search->all,
                                       mpi->size - 1);
 }
@@ -156,14 +187,14 @@ static void cut_part(vscan__mpi *mpi, const struct search *search) {
     for (int i = 0; i < mpi->size - 1; i++) {
         const struct splitter *const s = search->splitters + i;
         int64_t taken = mpi->out_begin[i + 1] - s->less - search->all[i]; /* of the equal ones */
-        taken = taken < 0 ? 0 : taken > s->equal ? s->equal : taken;
+        taken = taken < 0 ? 0 : taken > s->end - s->own ? s->end - s->own : taken;
         mpi->send_begin[i + 1] = s->own + taken;
     }
 }
 
 /* ---- The sort -------------------------------------------------------------------------------- */
 
-enum { KEYS, VALUES, KEYS_IN, VALUES_IN, ROOM, AREAS };
+enum { KEYS, VALUES, KEYS_IN, VALUES_IN, ROOM, SEARCHED, FOUND, AREAS };
 
 /*
  * How many of the highest bits the parts are divided by before the cuts are known, in one pass; the exchange is followed
@@ -198,9 +229,14 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
     const int64_t n = vscan_buffer_length(s->keys);
     const bool pairs = s->values != NULL;
     TRY(vscan__mpi_new_area(mpi, areas + ROOM, FOR_HOST_ALONE, VSCAN_LONG,
-                            mpi->size * (int64_t)(sizeof(struct splitter) / 8 + 2 * TRIED)));
-    TRY(vscan__mpi_new_area(mpi, areas + KEYS, FOR_HOST, s->order.type, n));
+                            mpi->size * (int64_t)(sizeof(struct splitter) / 8 + ROOMS * TRIED)));
+    TRY(vscan__mpi_new_area(mpi, areas + KEYS, FOR_MPI, s->order.type, n));
     const vscan_type of_values = pairs ? vscan_buffer_type(s->values) : VSCAN_NONE;
+    if (vscan__mpi_is_on_gpu(mpi)) {
+        const int64_t most = mpi->size * (int64_t)TRIED;
+        TRY(vscan__mpi_new_area(mpi, areas + SEARCHED, FOR_CONTEXT_ALONE, VSCAN_LONG, most));
+        TRY(vscan__mpi_new_area(mpi, areas + FOUND, FOR_CONTEXT_ALONE, s->order.type, most));
+    }
     if (pairs) TRY(vscan__mpi_new_area(mpi, areas + VALUES, FOR_MPI, of_values, n));
     /* the sort of what is received must not fail for want of memory, as it has been written over the output */
     TRY(vscan__mpi_say(
@@ -214,10 +250,9 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
         options.first_bit += s->order.bits - bits;
         options.bits = bits;
     }
-    TRY(vscan__mpi_say(mpi, mpi->ctx,
-                       vscan_sort(mpi->ctx, s->keys, s->values, areas[KEYS].buffer,
-                                  areas[VALUES].buffer, &options)));
-    return vscan__mpi_area_down(mpi, areas + KEYS, n);
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          vscan_sort(mpi->ctx, s->keys, s->values, areas[KEYS].buffer,
+                                     areas[VALUES].buffer, &options));
 }
 
 /* Sorts elements first .. first + n - 1 of what sort_part has divided. */
@@ -228,27 +263,21 @@ static vscan_status sort_group(vscan__mpi *mpi, const struct sort *s,
     if (status == VSCAN_OK && s->values != NULL)
         status = vscan_buffer_view(areas[VALUES].buffer, first, n, &values);
     if (status == VSCAN_OK) status = vscan_sort(mpi->ctx, keys, values, keys, values, &s->options);
-    if (status == VSCAN_OK && areas[KEYS].is_copy)
-        status = vscan_buffer_download(
-            keys, 0, n, areas[KEYS].memory + first * vscan__mpi_size_of(s->order.type));
     status = vscan__mpi_say(mpi, mpi->ctx, status);
     (void)vscan_buffer_destroy(keys);
     (void)vscan_buffer_destroy(values);
     return status;
 }
 
-/* Sorts those keys that have the same highest bits as a splitter, whose lower ones, so many, are not yet known. */
+/* Sorts those keys that have the same highest bits as a splitter, whose lower ones are not yet known. */
 static vscan_status sort_groups(vscan__mpi *mpi, const struct sort *s,
-                                const struct vscan__mpi_area *areas, const struct search *search,
-                                int left) {
-    const uint64_t lower = (UINT64_C(1) << left) - 1;
-    int64_t end = 0;
+                                const struct vscan__mpi_area *areas, const struct search *search) {
+    int64_t sorted = 0;
     for (int i = 0; i < mpi->size - 1; i++) {
-        const uint64_t key = search->splitters[i].key;
-        const int64_t first = count_before(&s->order, search->keys, search->n, key, false);
-        if (first < end) continue; /* the group of the splitter before */
-        end = count_before(&s->order, search->keys, search->n, key | lower, true);
-        if (end > first) TRY(sort_group(mpi, s, areas, first, end - first));
+        const int64_t first = search->splitters[i].own, end = search->splitters[i].end;
+        if (first < sorted || end == first) continue; /* the group of the splitter before */
+        TRY(sort_group(mpi, s, areas, first, end - first));
+        sorted = end;
     }
     return VSCAN_OK;
 }
@@ -276,20 +305,29 @@ static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
                                   const struct vscan__mpi_area *areas) {
     struct splitter *const splitters = (struct splitter *)(void *)areas[ROOM].memory;
     int64_t *const room = (int64_t *)(void *)(splitters + mpi->size);
+    const int64_t most = mpi->size * (int64_t)TRIED;
     const struct search search = {.order = &s->order,
-                                  .keys = areas[KEYS].memory,
+                                  .keys = areas + KEYS,
+                                  .places = areas + SEARCHED,
+                                  .found = areas + FOUND,
                                   .n = vscan_buffer_length(s->keys),
+                                  .room = most,
                                   .splitters = splitters,
                                   .own = room,
-                                  .all = room + mpi->size * TRIED};
-    for (int i = 0; i < mpi->size; i++) splitters[i] = (struct splitter){.key = 0};
+                                  .all = room + most,
+                                  .tried = room + 2 * most,
+                                  .end = room + 3 * most,
+                                  .middle = room + 4 * most,
+                                  .values = room + 5 * most};
+    memset(search.middle, 0, (size_t)most * sizeof *search.middle);
+    for (int i = 0; i < mpi->size; i++) splitters[i] = (struct splitter){.end = search.n};
     const int bits = divided_bits(s), left = s->order.bits - bits;
     vscan_status status = VSCAN_OK; /* this rank's own, which all are told at the end */
     if (bits > 0) {
-        TRY(find_digits(mpi, &search, s->order.bits, left));
-        status = sort_groups(mpi, s, areas, &search, left);
+        TRY(find_digits(mpi, &search, s->order.bits, left, &status));
+        if (status == VSCAN_OK) status = sort_groups(mpi, s, areas, &search);
     }
-    TRY(find_digits(mpi, &search, left, 0));
+    TRY(find_digits(mpi, &search, left, 0, &status));
     TRY(count_equal(mpi, &search));
     cut_part(mpi, &search);
     return vscan__mpi_tell_counts(mpi, status);

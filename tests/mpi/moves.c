@@ -304,9 +304,9 @@ static int64_t run_move(int call, int64_t n, const struct moved_part *keys,
     case 1: /* sent and received in place of answers */
         OK(vscan_mpi_permute(mpi, keys->buffer, places->buffer, to->buffer, NULL));
         return 6 * n + 3 * (ranks + 1);
-    case 2: /* sorted keys */
+    case 2: /* sorted keys; places of keys that are looked at, and these */
         OK(vscan_mpi_sort(mpi, keys->buffer, NULL, to->buffer, NULL, NULL));
-        return ranks > 1 ? n : 0;
+        return ranks > 1 ? n + 2 * 15 * ranks : 0;
     default:
         OK(vscan_mpi_rebalance(mpi, keys->buffer, to->buffer));
         return 0;
