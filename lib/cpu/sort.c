@@ -7,6 +7,9 @@
  * they hold is sorted from the lowest digit up: there a pass is fast, and a range of any length takes no more than one
  * for each digit. A digit that all keys of a range have in common takes no pass.
  *
+ * Keys alone that are compared whole are sorted by vectors where the processor has them (cpu/simd/sort.h), up to a length
+ * from which passes are faster, unless a NaN is among them: equal keys have equal bits then, and need no stable sort.
+ *
  * Several threads divide the vector together, each its chunk: one round counts the digits of every chunk; then it is
  * known where its elements go, and the next round moves them. Then they take the parts one after the other; a long
  * part is divided by all threads once more. Segments are taken in the same way.
@@ -26,6 +29,8 @@ enum {
     CACHED = 2 << 20,        /* bytes of a range that caches hold, with what it is moved to */
     LINES_FROM = 32 << 20,   /* bytes of a range from which its elements are moved by lines, */
     LINES_PARTS = 32,        /* and to how many parts */
+    VECTORS_MOST = 16 << 20, /* keys that one thread sorts by vectors, without passes, */
+    VECTORS_LONGS = 1 << 20, /* but for long ones, whose passes are faster than those of doubles */
     WORTH = 64 << 10,        /* elements that a thread must have to be worth its start */
     TAKE = 64                /* segments that a thread takes at a time */
 };
@@ -43,6 +48,8 @@ struct run {
     struct vscan__order order;
     int32_t key_size, value_size;
     enum vscan__key_kind kind;
+    vscan__cpu_sort_keys *by_vectors;     /* for keys alone that are compared whole, or NULL */
+    int64_t vectors_most;                 /* of keys that they take */
     struct vscan__vectors in, out, other; /* other: room for as many elements */
     struct own *own;                      /* of each thread */
     int most;                             /* threads that own is there for */
@@ -118,6 +125,19 @@ static struct range part_of(const struct range *range, const struct vscan__vecto
     return (struct range){*at, first, n, range->kind, range->differing & lower};
 }
 
+static void *key_at(const struct run *run, const struct vscan__vectors *at, int64_t i) {
+    return (char *)at->keys + i * run->key_size;
+}
+
+/* Keys alone, to the output; false: they are as they were, and need the passes. */
+static bool sort_by_vectors(const struct run *run, const struct vscan__vectors *at, int64_t first,
+                            int64_t n) {
+    return run->by_vectors != NULL && n <= run->vectors_most &&
+           run->by_vectors(key_at(run, at, first), key_at(run, &run->out, first),
+                           key_at(run, &run->other, first), n, run->kind == VSCAN__REAL,
+                           run->order.descending != 0);
+}
+
 /* ---- One thread ------------------------------------------------------------------------------ */
 
 /* Counts become places: where the elements of each digit begin. How many digits any element has. */
@@ -175,6 +195,7 @@ static void sort_up(const struct run *run, struct range range, struct own *own) 
 }
 
 static void sort_range(const struct run *run, struct range range, struct own *own) {
+    if (sort_by_vectors(run, &range.at, range.first, range.n)) return;
     if (is_short(run, range.n)) {
         loops_of(run, range.kind)->rank(&run->order, &range.at, &run->out, range.first, range.n);
         return;
@@ -345,7 +366,8 @@ static bool is_sorted(const struct run *run, int64_t first, int64_t n) {
 static void sort_input(const struct run *run, int64_t first, int64_t n, int threads,
                        struct own *own) {
     if (is_short(run, n)) {
-        loops_of(run, run->kind)->rank(&run->order, &run->in, &run->out, first, n);
+        if (!sort_by_vectors(run, &run->in, first, n))
+            loops_of(run, run->kind)->rank(&run->order, &run->in, &run->out, first, n);
     } else if (is_sorted(run, first, n)) {
         copy(run, &run->out, &run->in, first, n);
     } else {
@@ -385,11 +407,16 @@ static vscan_status make_run(vscan_ctx *ctx, const struct vscan__sort *sort, str
     TRY(make_room(ctx, sort, run));
     run->kind = sort->real ? VSCAN__REAL : VSCAN__INTEGER;
     run->order = vscan__order_of(sort);
+    run->by_vectors = NULL;
+    run->vectors_most = sort->key_size == 8 && !sort->real ? VECTORS_LONGS : VECTORS_MOST;
     run->key_size = sort->key_size;
     run->value_size = sort->value_size;
     run->in =
         (struct vscan__vectors){(void *)(uintptr_t)sort->keys, (void *)(uintptr_t)sort->values};
     run->out = (struct vscan__vectors){sort->keys_out, sort->values_out};
+    const struct vscan__cpu_maps *const maps = ((struct vscan__cpu_state *)ctx->state)->maps;
+    if (sort->value_size == 0 && sort->bits == 8 * sort->key_size)
+        run->by_vectors = sort->key_size == 4 ? maps->sort_4 : maps->sort_8;
     return VSCAN_OK;
 }
 

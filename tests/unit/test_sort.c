@@ -22,11 +22,11 @@ enum { SORTED = 4 };
 /* ---- Inputs ---------------------------------------------------------------------------------- */
 
 /* Random numbers of all kinds (special ones, many NaNs with different bits), or few different ones, or
-   ones that are in order already, or random ones without NaNs. */
+   ones that are in order already, or random ones without NaNs; or the CPU's samples are all less than the rest. */
 static void *draw_keys(vscan_type type, int64_t n, struct inputs_random *random) {
     void *keys = maps_random(type, n, random);
-    const int64_t pattern = inputs_below(random, 5);
-    const bool nans = pattern != 2 && pattern != 4;
+    const int64_t pattern = inputs_below(random, 6), step = n / (n < 2048 ? 16 : 32) + (n < 16);
+    const bool nans = pattern < 2 || pattern == 3;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t r = inputs_next(random);
         if (nans && (type == VSCAN_FLOAT || type == VSCAN_DOUBLE) && r % 16 == 0) {
@@ -45,6 +45,12 @@ static void *draw_keys(vscan_type type, int64_t n, struct inputs_random *random)
         } else if (pattern == 4) {
             if (type == VSCAN_FLOAT) ((float *)keys)[i] = (float)(r % 200) - 99.5f;
             if (type == VSCAN_DOUBLE) ((double *)keys)[i] = (double)(r % 200) - 99.5;
+        } else if (pattern == 5) {
+            const int64_t key = (int64_t)(r % 100000) + (i % step == 0 ? 0 : 1000000000);
+            if (type == VSCAN_INT) ((int32_t *)keys)[i] = (int32_t)key;
+            if (type == VSCAN_LONG) ((int64_t *)keys)[i] = key;
+            if (type == VSCAN_FLOAT) ((float *)keys)[i] = (float)key;
+            if (type == VSCAN_DOUBLE) ((double *)keys)[i] = (double)key;
         }
     }
     return keys;
@@ -203,6 +209,15 @@ static void sort_segmented(void **state) {
     run_all(true, &random);
 }
 
+/* Keys alone of every length up to what vectors hold, twice as many at most as a network of 32 of them. */
+static void every_length(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 47};
+    const int64_t most = harness_small() ? 300 : 1100;
+    for (int64_t n = 1; n <= most; n++)
+        for (int t = 0; t < SORTED; t++) run_sort(sorted[t], 0, n % 4 == 3, n, &random);
+}
+
 /* Keys of many digits, or so many small ones, and whether some are NaN. */
 struct long_keys {
     vscan_type type;
@@ -305,7 +320,8 @@ static void positions(void **state) {
     run_long_sorts(20000, 0, 50000, &random);
     if (harness_small()) return;
     run_long_sorts(300000, 0, 50000, &random);
-    run_long_sorts(300000, 0, 3, &random); /* parts that are long, and in order */
+    run_long_sorts(300000, 0, 3, &random);     /* parts that are long, and in order */
+    run_long_sorts(200000, 0, 65556, &random); /* and one with few elements */
 }
 
 /* Longer than what caches hold: elements are moved by lines. */
@@ -341,6 +357,26 @@ static void order_of_floats(void **state) {
     assert_memory_equal(got, down, sizeof got);
     ok(NULL, vscan_buffer_destroy(v));
     ok(NULL, vscan_buffer_destroy(out));
+}
+
+/* Doubles in descending order that differ in their low halves alone, but for a NaN. */
+static void low_halves(void **state) {
+    (void)state;
+    enum { N = 20 };
+    vscan_ctx *ctx = harness_ctx();
+    uint64_t in[N], up[N], got[N];
+    for (uint64_t i = 0; i < N; i++) {
+        in[i] = (UINT64_C(0x3ff) << 52) + N - i;
+        up[i] = (UINT64_C(0x3ff) << 52) + 2 + i;
+    }
+    in[N - 1] = up[N - 1] = UINT64_C(0xfff) << 52 | 5;
+    vscan_buffer *v;
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_DOUBLE, N, &v));
+    ok(ctx, vscan_buffer_upload(v, 0, N, in));
+    ok(ctx, vscan_sort(ctx, v, NULL, v, NULL, NULL));
+    ok(ctx, vscan_buffer_download(v, 0, N, got));
+    assert_memory_equal(got, up, sizeof got);
+    ok(NULL, vscan_buffer_destroy(v));
 }
 
 /* Offsets that decrease or lie outside are reported, and nothing beside the vectors is touched. */
@@ -601,6 +637,7 @@ static void refused_reserve(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_all),         cmocka_unit_test(sort_segmented),
+        cmocka_unit_test(every_length),     cmocka_unit_test(low_halves),
         cmocka_unit_test(positions),        cmocka_unit_test(beyond_caches),
         cmocka_unit_test(order_of_floats),  cmocka_unit_test(late),
         cmocka_unit_test(one_long_segment), cmocka_unit_test(in_a_row),

@@ -220,6 +220,42 @@ static void stream(void *to, const void *from, int64_t bytes) {
     memcpy(to, from, (size_t)bytes);
 }
 
+#if VECTOR_BYTES == 32
+/* For each 8 bits, the numbers of those that are set, and then of the others, 4 bits each. */
+#define COUNT(bits, i) __builtin_popcount((bits) & ((1u << (i)) - 1))
+#define PLACE(m, i) ((m) >> (i)&1 ? COUNT(m, i) : COUNT(m, 8) + COUNT(~(m), i))
+#define AT(m, i) ((uint32_t)(i) << 4 * PLACE(m, i))
+#define OF_1(m) AT(m, 1) | AT(m, 2) | AT(m, 3) | AT(m, 4) | AT(m, 5) | AT(m, 6) | AT(m, 7)
+#define OF_4(m) OF_1((m) + 0u), OF_1((m) + 1u), OF_1((m) + 2u), OF_1((m) + 3u)
+#define OF_16(m) OF_4(m), OF_4((m) + 4), OF_4((m) + 8), OF_4((m) + 12)
+#define OF_64(m) OF_16(m), OF_16((m) + 16), OF_16((m) + 32), OF_16((m) + 48)
+static inline __m256i separated(unsigned bits) {
+    static const uint32_t lanes[256] = {OF_64(0), OF_64(64), OF_64(128), OF_64(192)};
+    return _mm256_srlv_epi32(_mm256_set1_epi32((int)lanes[bits]),
+                             _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+}
+#undef OF_64
+#undef OF_16
+#undef OF_4
+#undef OF_1
+#undef AT
+#undef PLACE
+#undef COUNT
+#endif
+
+#if VECTOR_BYTES > 16
+#define K int32_t
+#define U uint32_t
+#define K_BITS 32
+#define NAME(x) x##_32
+#include "cpu/simd/sort.h"
+#define K int64_t
+#define U uint64_t
+#define K_BITS 64
+#define NAME(x) x##_64
+#include "cpu/simd/sort.h"
+#endif
+
 const struct vscan__cpu_maps MAPS = {
 #define X(row, OP, TYPE, T, result) [vscan__unary_##row] = unary_##row,
     .unary = {VSCAN__UNARY(X)},
@@ -250,4 +286,8 @@ const struct vscan__cpu_maps MAPS = {
     .highest_float = highest_float,
     .highest_double = highest_double,
     .stream = stream,
+#if VECTOR_BYTES > 16
+    .sort_4 = sort_32,
+    .sort_8 = sort_64,
+#endif
 };

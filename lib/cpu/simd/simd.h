@@ -143,6 +143,9 @@ struct vscan__cpu_operands {
 
 typedef void vscan__cpu_loop(const struct vscan__cpu_operands *operands);
 
+typedef bool vscan__cpu_sort_keys(const void *in, void *out, void *room, int64_t n, bool real,
+                                  bool descending);
+
 struct vscan__cpu_maps {
     vscan__cpu_loop *unary[vscan__unary_count];
     vscan__cpu_loop *binary[vscan__binary_count];
@@ -169,6 +172,9 @@ struct vscan__cpu_maps {
     int64_t (*highest_float)(const void *in, int64_t n, int32_t turn);
     int64_t (*highest_double)(const void *in, int64_t n, int32_t turn);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy by non-temporal stores */
+    /* sorts n > 0 keys of 4 or 8 bytes; out may be in, room has room for n, and may be in. false, and `in` is as it
+       was, where a NaN is among them, as NaNs may be told apart. NULL: without vectors that are worth it */
+    vscan__cpu_sort_keys *sort_4, *sort_8;
 };
 
 /* ---- The tables of an instruction set: they differ in speed, never in a bit of a result ------ */
