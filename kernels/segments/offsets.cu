@@ -65,6 +65,65 @@ static constexpr unsigned long long mark_known = 1;              /* blocks whose
 static constexpr unsigned long long mark_writing = 1ull << 31;   /* of these, those still writing */
 static constexpr unsigned long long mark_misplaced = 1ull << 63; /* a bit: something is misplaced */
 
+/* In the block that was the last to count itself: waits until all have written their tiles, and sets the flags of
+   misplaced offsets. before_it: header->marked before the block was counted, known to its first thread. */
+template <class P>
+static __device__ __forceinline__ void
+set_misplaced(const segments_work<vscan__ranges> &a, const vscan__ranges &s, const P *in,
+              int64_t length, unsigned long long before_it, bool &is_last) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned long long done = mark_writing; /* what the block subtracts */
+        is_last = false;
+        if ((before_it & (mark_writing - 1)) == gridDim.x - 1) {
+            is_last = before_it >= mark_misplaced;
+            done += gridDim.x * mark_known;
+        }
+        if (is_last) {
+            done += mark_misplaced;
+            while ((load_relaxed(&a.lookback.header->marked) & (mark_misplaced - mark_writing)) !=
+                   mark_writing) {
+            }
+        }
+        __threadfence();
+        atomicAdd(&a.lookback.header->marked, 0 - done);
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+#pragma unroll 1
+    for (int64_t i = threadIdx.x; i < s.n; i += segments_threads) {
+        const int64_t at = in[i];
+        if (!is_offset(at, i > 0 ? in[i - 1] : 0, i, length) || at == length) continue;
+        if (s.out_type == VSCAN_BIT)
+            atomicOr(&((uint32_t *)s.out)[at >> 5], 1u << (at & 31));
+        else if (s.out_type == VSCAN_BYTE)
+            ((uint8_t *)s.out)[at] = 1;
+        else
+            ((int32_t *)s.out)[at] = 1;
+    }
+}
+
+/* A tile of flags of one bit. */
+static __device__ __forceinline__ void write_bits(const uint32_t *marks,
+                                                  const segments_work<vscan__ranges> &a,
+                                                  const vscan__ranges &s, int64_t first,
+                                                  int64_t length) {
+    uint32_t *const out = (uint32_t *)s.out + first / 32;
+    const int64_t left = length - first;
+    const bool wide = a.wide_out && left >= a.items;
+#pragma unroll 1
+    for (int w = (int)threadIdx.x * 4; wide && w < a.items / 32; w += segments_threads * 4)
+        *(int4 *)(out + w) = *(const int4 *)(marks + w);
+#pragma unroll 1
+    for (int w = threadIdx.x; !wide && w < a.items / 32 && 32 * (int64_t)w < left;
+         w += segments_threads) {
+        uint32_t kept = 0;
+        if (left < 32 * (int64_t)w + 32) kept = out[w] & ~0u << left % 32;
+        out[w] = marks[w] | kept;
+    }
+}
+
 template <class P>
 __global__ void __launch_bounds__(segments_threads, mark_blocks)
     mark_offsets(const __grid_constant__ segments_work<vscan__ranges> a) {
@@ -142,27 +201,14 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     }
     if (elsewhere) misplaced = true;
     __syncthreads();
-    unsigned long long before_it =
-        0; /* of the first thread: header->marked before this block was counted */
+    unsigned long long before_it = 0;
     if (threadIdx.x == 0) {
         if (misplaced) atomicOr(&a.lookback.header->marked, mark_misplaced);
         before_it = atomicAdd(&a.lookback.header->marked, mark_known + mark_writing);
     }
 
     if (s.out_type == VSCAN_BIT) {
-        uint32_t *const out = (uint32_t *)s.out + first / 32;
-        const int64_t left = length - first;
-        const bool wide = a.wide_out && left >= a.items;
-#pragma unroll 1
-        for (int w = (int)threadIdx.x * 4; wide && w < a.items / 32; w += segments_threads * 4)
-            *(int4 *)(out + w) = *(const int4 *)(marks + w);
-#pragma unroll 1
-        for (int w = threadIdx.x; !wide && w < a.items / 32 && 32 * (int64_t)w < left;
-             w += segments_threads) {
-            uint32_t kept = 0;
-            if (left < 32 * (int64_t)w + 32) kept = out[w] & ~0u << left % 32;
-            out[w] = marks[w] | kept;
-        }
+        write_bits(marks, a, s, first, length);
     } else {
         const int each = s.out_type == VSCAN_BYTE ? 16 : 4; /* flags of 16 bytes */
 #pragma unroll 1
@@ -190,38 +236,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     }
     report(a.late, VSCAN_ERROR_OFFSETS, wrong);
 
-    /* ---- Misplaced offsets ------------------------------------------------------------------- */
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        unsigned long long done = mark_writing; /* what the block subtracts */
-        is_last = false;
-        if ((before_it & (mark_writing - 1)) == gridDim.x - 1) {
-            is_last = before_it >= mark_misplaced;
-            done += gridDim.x * mark_known;
-        }
-        if (is_last) {
-            done += mark_misplaced;
-            while ((load_relaxed(&a.lookback.header->marked) & (mark_misplaced - mark_writing)) !=
-                   mark_writing) {
-            }
-        }
-        __threadfence();
-        atomicAdd(&a.lookback.header->marked, 0 - done);
-    }
-    __syncthreads();
-    if (!is_last) return;
-    __threadfence();
-#pragma unroll 1
-    for (int64_t i = threadIdx.x; i < s.n; i += segments_threads) {
-        const int64_t at = in[i];
-        if (!is_offset(at, i > 0 ? in[i - 1] : 0, i, length) || at == length) continue;
-        if (s.out_type == VSCAN_BIT)
-            atomicOr(&((uint32_t *)s.out)[at >> 5], 1u << (at & 31));
-        else if (s.out_type == VSCAN_BYTE)
-            ((uint8_t *)s.out)[at] = 1;
-        else
-            ((int32_t *)s.out)[at] = 1;
-    }
+    set_misplaced(a, s, in, length, before_it, is_last);
 }
 
 /* out[i] = in[i + 1] - in[i] */
