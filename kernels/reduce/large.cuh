@@ -225,6 +225,42 @@ struct tile_prefix {
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
+/* A worker, in order: publishes the sums of each of its partitions, while it reads the next one. */
+template <class Pair, int Loads, bool Tickets, bool Aligned>
+static __device__ __forceinline__ void
+publish_tiles(const reduce_arguments &a, epoch_t epoch, finish<Pair> &f,
+              typename reduce_partition<Pair, Loads>::groups_of (&groups)[2],
+              uint32_t (&tickets)[2], int partitions, int lane, int warp, int workers) {
+    using U = typename Pair::U;
+    using shape = reduce_partition<Pair, Loads>;
+    U rest = Pair::identity;
+    int before = -1; /* the worker's partition before */
+    int buffer = 0;
+    for (int partition = (int)blockIdx.x; partition < partitions;) {
+        const int64_t first = (int64_t)partition * shape::items + warp * shape::part_items;
+        U *const to = groups[buffer].at(warp * shape::part::groups);
+        const auto meanwhile = [&] {
+            if (warp != 0) return;
+            uint32_t ticket = 0;
+            if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
+            f.load_rest(a, lane, partition == shape::last(a));
+            if (before >= 0) publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1]);
+            if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
+        };
+        if ((int64_t)(partition + 1) * shape::items <= a.body_n)
+            sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
+        else
+            sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
+        if (warp == 0 && partition == shape::last(a) && a.outside > 0) rest = f.sum_rest(a, lane);
+        /* also: the groups of the partition before have been read */
+        __syncthreads();
+        before = partition;
+        partition = workers + (Tickets ? (int)tickets[buffer] : partition);
+        buffer ^= 1;
+    }
+    if (warp == 0) publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1], rest);
+}
+
 template <class Pair, int Loads, bool Tickets, bool Aligned>
 __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce_resident)
     reduce_large(const __grid_constant__ reduce_arguments a) {
@@ -310,35 +346,8 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
 
         /* ---- Workers ------------------------------------------------------------------------- */
         if ((int)blockIdx.x < workers) {
-            groups_of *const groups = groups_here;
-            U rest = Pair::identity;
-            int before = -1; /* the worker's partition before */
-            int buffer = 0;
-            for (int partition = (int)blockIdx.x; partition < partitions;) {
-                const int64_t first = (int64_t)partition * shape::items + warp * shape::part_items;
-                U *const to = groups[buffer].at(warp * shape::part::groups);
-                const auto meanwhile = [&] {
-                    if (warp != 0) return;
-                    uint32_t ticket = 0;
-                    if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
-                    f.load_rest(a, lane, partition == shape::last(a));
-                    if (before >= 0)
-                        publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1]);
-                    if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
-                };
-                if ((int64_t)(partition + 1) * shape::items <= a.body_n)
-                    sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
-                else
-                    sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
-                if (warp == 0 && partition == shape::last(a) && a.outside > 0)
-                    rest = f.sum_rest(a, lane);
-                /* also: the groups of the partition before have been read */
-                __syncthreads();
-                before = partition;
-                partition = workers + (Tickets ? (int)tickets[buffer] : partition);
-                buffer ^= 1;
-            }
-            if (warp == 0) publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1], rest);
+            publish_tiles<Pair, Loads, Tickets, Aligned>(a, epoch, f, groups_here, tickets,
+                                                         partitions, lane, warp, workers);
             return;
         }
 
