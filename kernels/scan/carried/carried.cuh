@@ -178,11 +178,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         unsigned any[shape::loads];
         const bool whole = here.has_all(begin - lane * V, shape::loads * shape::load_items);
         here.load(items, in, begin, backward, in_aligned, whole, a.transform);
-        if (!Pair::in_any_order && here.from > 0) {
-#pragma unroll
-            for (int r = 0; r < shape::loads; ++r)
-                here.stand_in(items[r], begin + r * shape::load_items, backward, old);
-        }
+        if (!Pair::in_any_order && here.from > 0) here.stand_in(items, begin, backward, old);
         if (Segmented) find_heads(heads, flags, scan, begin_p, shape::load_items, segments.first);
         const lane_of_partition<Pair, Segmented, shape, false> mine = {at,  items, x,       heads,
                                                                        any, rank,  together};

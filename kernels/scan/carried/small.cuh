@@ -155,9 +155,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         async_copies_wait();
         if (here.from > 0) {
             __syncthreads();
-#pragma unroll
-            for (int r = 0; r < Loads; ++r)
-                here.stand_in(items[r], begin + r * shape::load_items, backward, old);
+            here.stand_in(items, begin, backward, old);
         }
         mine.scan_groups(shared.groups, backward, false, a.transform, [&](int r) {
             if (left <= shape::items)

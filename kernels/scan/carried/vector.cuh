@@ -129,14 +129,16 @@ struct carried_partition {
         }
     }
     /* Those of the stand-in. Apart from loading, which need not wait for the carry. */
-    template <int V>
-    __device__ __forceinline__ void stand_in(lane_items<Pair, V> &items, int at, bool backward,
+    template <int V, int N>
+    __device__ __forceinline__ void stand_in(lane_items<Pair, V> (&items)[N], int at, bool backward,
                                              const carry_before<T> &old) const {
 #pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int k = at + (backward ? V - 1 - j : j);
-            if (k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
-        }
+        for (int r = 0; r < N; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const int k = at + r * 32 * V + (backward ? V - 1 - j : j);
+                if (k < from) items[r].raw[j] = old.stand_in(skew, (int)first + k);
+            }
     }
     template <int V, int N>
     __device__ __forceinline__ void store(const lane_items<Pair, V> (&items)[N], T *vector, int at,
