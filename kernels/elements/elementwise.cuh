@@ -13,8 +13,7 @@
  * A 32-bit flag word belongs to one warp. No thread returns early, because warps vote on flags and
  * on late errors.
  */
-#ifndef VSCAN_ELEMENTS_ELEMENTWISE_CUH
-#define VSCAN_ELEMENTS_ELEMENTWISE_CUH
+#pragma once
 
 #include <string.h>
 
@@ -352,5 +351,3 @@ static cudaError_t start_map(void (*kernel)(Arguments), const vscan__launch *lau
 }
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * flags that are adjacent in memory (read_flags), or the lanes of a warp read them side by side and
  * vote (flags_by_ballots). lane_heads has them in scan order.
  */
-#ifndef VSCAN_ELEMENTS_FLAGS_CUH
-#define VSCAN_ELEMENTS_FLAGS_CUH
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -301,5 +300,3 @@ static __device__ __forceinline__ void bits_of_heads(uint32_t (&heads)[Rows],
 }
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order of keys, for sorts and for searches in sorted vectors. */
-#ifndef VSCAN_ELEMENTS_KEY_ORDER_CUH
-#define VSCAN_ELEMENTS_KEY_ORDER_CUH
+#pragma once
 
 #include "cuda/launch.h"
 
@@ -43,5 +42,3 @@ static inline sort_order order_of(const vscan__sort *sort) {
 }
 
 } /* namespace vscan */
-
-#endif

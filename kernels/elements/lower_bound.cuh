@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lower bound of a key in an ascending sequence, by a warp. */
-#ifndef VSCAN_ELEMENTS_LOWER_BOUND_CUH
-#define VSCAN_ELEMENTS_LOWER_BOUND_CUH
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ static __device__ __forceinline__ int64_t lower_bound(const Numbers &numbers, in
 }
 
 } /* namespace vscan */
-
-#endif

@@ -21,8 +21,7 @@
  * and out take a transform, which a launch passes with its arguments. `form` says which kernel's pair a pair of
  * core/pairs.h is, and by which transform: 9 kernels for 20 pairs.
  */
-#ifndef VSCAN_ELEMENTS_OPERATORS_CUH
-#define VSCAN_ELEMENTS_OPERATORS_CUH
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -327,5 +326,3 @@ static __device__ __forceinline__ void combine_twice(bool there, typename Pair::
 }
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The relations of core/map_ops.h, for all kernels that compare elements. */
-#ifndef VSCAN_ELEMENTS_RELATIONS_CUH
-#define VSCAN_ELEMENTS_RELATIONS_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "core/map_ops.h"
@@ -30,5 +29,3 @@ static __device__ __forceinline__ void with_relation(int number, Use use) {
 }
 
 } /* namespace vscan */
-
-#endif

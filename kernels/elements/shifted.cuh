@@ -5,8 +5,7 @@
  * elements by which they miss their alignment, 1 .. V - 1. at: the lane's first vector; the others
  * follow 32 * V elements apart. Forward only.
  */
-#ifndef VSCAN_ELEMENTS_SHIFTED_CUH
-#define VSCAN_ELEMENTS_SHIFTED_CUH
+#pragma once
 
 #include "elements/vectors.cuh"
 #include "machine/warp.cuh"
@@ -94,5 +93,3 @@ static __device__ __forceinline__ void store_shifted(const Items (&items)[Loads]
 }
 
 } /* namespace vscan */
-
-#endif

@@ -8,8 +8,7 @@
  * flags are one 32-bit word, by ballot, so a position in the block is a sum of bit counts. Only
  * one number a warp goes through shared memory, and the alignment of vectors does not matter.
  */
-#ifndef VSCAN_ELEMENTS_SMALL_VECTORS_CUH
-#define VSCAN_ELEMENTS_SMALL_VECTORS_CUH
+#pragma once
 
 #include "machine/warp.cuh"
 #include "elements/elementwise.cuh"
@@ -96,5 +95,3 @@ static inline int64_t small_blocks(int64_t n, int threads) {
 }
 
 } /* namespace vscan */
-
-#endif

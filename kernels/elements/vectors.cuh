@@ -4,8 +4,7 @@
  * in a backward scan position i is element n - 1 - i in memory. So no caller needs to know the
  * direction. Their head flags: elements/flags.cuh.
  */
-#ifndef VSCAN_ELEMENTS_VECTORS_CUH
-#define VSCAN_ELEMENTS_VECTORS_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -97,5 +96,3 @@ struct lane_items {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -3,8 +3,7 @@
  * Reductions over the lanes of a warp, and over several values of each lane: by the balanced tree
  * of core/order.h, or by one instruction where the order does not matter and there is one.
  */
-#ifndef VSCAN_ELEMENTS_WARP_REDUCE_CUH
-#define VSCAN_ELEMENTS_WARP_REDUCE_CUH
+#pragma once
 
 #include "elements/operators.cuh"
 #include "machine/warp.cuh"
@@ -89,5 +88,3 @@ static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair
 }
 
 } /* namespace vscan */
-
-#endif

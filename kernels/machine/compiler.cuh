@@ -4,8 +4,7 @@
  * is to be. Each was measured with nvcc 13.0 on sm_90a, where it saves registers, moves or spills; with another
  * compiler the results are the same and only the speed may differ.
  */
-#ifndef VSCAN_MACHINE_COMPILER_CUH
-#define VSCAN_MACHINE_COMPILER_CUH
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -116,5 +115,3 @@ static __device__ __forceinline__ T *address_once(T *p) {
 }
 
 } /* namespace vscan */
-
-#endif

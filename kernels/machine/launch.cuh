@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a launcher asks of the CUDA runtime beside the launch itself (start, in machine/ptx.cuh). */
-#ifndef VSCAN_MACHINE_LAUNCH_CUH
-#define VSCAN_MACHINE_LAUNCH_CUH
+#pragma once
 
 #include "cuda/launch.h"
 
@@ -28,5 +27,3 @@ static cudaError_t allow_shared_memory(vscan__launch *launch, void (*kernel)(Arg
 }
 
 } /* namespace vscan */
-
-#endif

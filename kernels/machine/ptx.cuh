@@ -4,8 +4,7 @@
  * in machine/tma.cuh. With VSCAN_EMULATOR kernels run on a CPU, and tests/emulator/emulated.h
  * replaces both.
  */
-#ifndef VSCAN_MACHINE_PTX_CUH
-#define VSCAN_MACHINE_PTX_CUH
+#pragma once
 
 /*
  * VSCAN__TMA is defined where this compilation has the kernels that use TMA. sm_12x has the copies,
@@ -269,7 +268,5 @@ static cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, 
 }
 
 } /* namespace vscan */
-
-#endif
 
 #endif

@@ -4,8 +4,7 @@
  * on which they complete, and the 16-byte asynchronous copies of sm_80 (cp.async). One small
  * function for each instruction.
  */
-#ifndef VSCAN_MACHINE_TMA_CUH
-#define VSCAN_MACHINE_TMA_CUH
+#pragma once
 
 #include <cuda.h>
 #include <stdint.h>
@@ -226,5 +225,3 @@ static __device__ __forceinline__ void set_max_registers() {
 #endif
 
 } /* namespace vscan */
-
-#endif

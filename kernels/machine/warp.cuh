@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a warp does together: sums over its lanes, 32-bit words of flags, prefetches. */
-#ifndef VSCAN_MACHINE_WARP_CUH
-#define VSCAN_MACHINE_WARP_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ static __device__ __forceinline__ void prefetch_by_warp(const T *vector, int64_t
 }
 
 } /* namespace vscan */
-
-#endif

@@ -8,8 +8,7 @@
  * in, which are shifted together; all lanes of a launch shift alike. At the ends of a vector, where
  * such a chunk may reach beyond it, a tile is read element by element.
  */
-#ifndef VSCAN_MAP_COMPARE_UINT8_CUH
-#define VSCAN_MAP_COMPARE_UINT8_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "core/map_ops.h"
@@ -143,5 +142,3 @@ static cudaError_t launch_compare_uint8(const vscan__launch *launch, const vscan
 }
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * chunks keep more memory accesses in flight; fewer leave room for more blocks. Measured on an
  * H200.
  */
-#ifndef VSCAN_MAP_TUNING_CUH
-#define VSCAN_MAP_TUNING_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 
@@ -45,5 +44,3 @@ template <class K>
 static constexpr int bounds_staged = sizeof(K) == 8 ? 2560 : 4096;
 
 } /* namespace vscan */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels for rows and for columns of a matrix have in common. A line is a row or a
    column; a slice is the part of a line that a thread holds in registers. */
-#ifndef VSCAN_MATRIX_LINES_CUH
-#define VSCAN_MATRIX_LINES_CUH
+#pragma once
 
 #include "elements/vectors.cuh"
 #include "machine/tma.cuh"
@@ -121,5 +120,3 @@ static __device__ __forceinline__ U last_of(const U (&x)[R], int here, U none) {
 }
 
 } /* namespace vscan */
-
-#endif

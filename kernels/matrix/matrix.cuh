@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launchers of rows and of columns, which are compiled apart: matrix/rows/rows.cu and
    matrix/columns/columns.cu. */
-#ifndef VSCAN_MATRIX_MATRIX_CUH
-#define VSCAN_MATRIX_MATRIX_CUH
+#pragma once
 
 #include "cuda/launch.h"
 #include "elements/operators.cuh"
@@ -21,5 +20,3 @@ int64_t row_words(const vscan__matrix &matrix, int size);
 int64_t column_words(const vscan__matrix &matrix, int size);
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned constants of scans and reductions of rows and columns. All figures are from an H200. */
-#ifndef VSCAN_MATRIX_TUNING_CUH
-#define VSCAN_MATRIX_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -145,5 +144,3 @@ static constexpr int sum_least_warps = 4;  /* of a block, where there are few ro
 static constexpr int vector_sums_from_bytes = 2048, scan_sums_to_bytes = 1024;
 
 } /* namespace vscan */
-
-#endif

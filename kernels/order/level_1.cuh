@@ -3,8 +3,7 @@
  * What precedes a group, for scan/small/small.cuh and scan/portable/portable.cuh. In order: the blocks of level 1
  * (lib/core/order.h) of a partition. One warp adds up their groups, a lane each block.
  */
-#ifndef VSCAN_ORDER_LEVEL_1_CUH
-#define VSCAN_ORDER_LEVEL_1_CUH
+#pragma once
 
 #include "order/nested.cuh"
 #include "machine/warp.cuh"
@@ -130,5 +129,3 @@ struct before_group_in_any_order {
 };
 
 } /* namespace vscan */
-
-#endif

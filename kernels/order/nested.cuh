@@ -3,8 +3,7 @@
  * The nested order of lib/core/order.h in the kernels: the sizes of its levels by type, what
  * precedes a tile, and the chain of additions of one level.
  */
-#ifndef VSCAN_ORDER_NESTED_CUH
-#define VSCAN_ORDER_NESTED_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -68,5 +67,3 @@ struct before_tile {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -7,8 +7,7 @@
  * With Segmented, an element takes what precedes it only where no segment begins in between. heads has a bit
  * for each element of the lane: a segment begins there.
  */
-#ifndef VSCAN_ORDER_NETWORK_CUH
-#define VSCAN_ORDER_NETWORK_CUH
+#pragma once
 
 #include "elements/operators.cuh"
 #include "machine/warp.cuh"
@@ -119,5 +118,3 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
 }
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of pack/tiles.cuh and of pack/small.cuh, for small vectors, share. */
-#ifndef VSCAN_PACK_PACK_CUH
-#define VSCAN_PACK_PACK_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "protocol/lookback.cuh"
@@ -25,5 +24,3 @@ static __device__ __forceinline__ void check_room(const pack_arguments &a, int64
 }
 
 } /* namespace vscan */
-
-#endif

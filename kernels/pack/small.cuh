@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packs of small vectors: see elements/small_vectors.cuh. */
-#ifndef VSCAN_PACK_SMALL_CUH
-#define VSCAN_PACK_SMALL_CUH
+#pragma once
 
 #include "pack/pack.cuh"
 #include "elements/relations.cuh"
@@ -119,5 +118,3 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
 }
 
 } /* namespace vscan */
-
-#endif

@@ -23,8 +23,7 @@
  * of this tile stand in shared memory by then. Those of an earlier tile have been read before its
  * aggregate was published, and that was seen: hence the fences in place.
  */
-#ifndef VSCAN_PACK_TILES_CUH
-#define VSCAN_PACK_TILES_CUH
+#pragma once
 
 #include "protocol/chained_tiles.cuh"
 #include "elements/flags.cuh"
@@ -439,5 +438,3 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
 }
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned constants of packs and enumerations. */
-#ifndef VSCAN_PACK_TUNING_CUH
-#define VSCAN_PACK_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ static constexpr uint32_t pack_dense_above = Items / 4 * 3;
 static constexpr int pack_prefetches = 4; /* instructions that prefetch a tile, each a part of it */
 
 } /* namespace vscan */
-
-#endif

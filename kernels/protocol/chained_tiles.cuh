@@ -28,8 +28,7 @@
  * needs. There is no such tile if taken >= tiles. first: it is the block's first ticket. If tickets
  * are taken after barrier (2), there must be a barrier (3).
  */
-#ifndef VSCAN_PROTOCOL_CHAINED_TILES_CUH
-#define VSCAN_PROTOCOL_CHAINED_TILES_CUH
+#pragma once
 
 #include "protocol/lookback.cuh"
 #include "machine/warp.cuh"
@@ -118,5 +117,3 @@ static __device__ __forceinline__ void chain_tiles(Kernel &kernel, const lookbac
 }
 
 } /* namespace vscan */
-
-#endif

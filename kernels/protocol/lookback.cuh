@@ -30,8 +30,7 @@
  * 2^16, and between the two lies a whole half of the other kind. None of this depends on which
  * words a launch publishes.
  */
-#ifndef VSCAN_PROTOCOL_LOOKBACK_CUH
-#define VSCAN_PROTOCOL_LOOKBACK_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -282,5 +281,3 @@ static __device__ __forceinline__ void report_totals_length(vscan__late *late) {
 }
 
 } /* namespace vscan */
-
-#endif

@@ -8,8 +8,7 @@
  * of its barriers has the parity of k / stages. Where the number of stages is known only at run
  * time, they take a pipeline_position, which counts on.
  */
-#ifndef VSCAN_PROTOCOL_PIPELINE_CUH
-#define VSCAN_PROTOCOL_PIPELINE_CUH
+#pragma once
 
 #include "machine/tma.cuh"
 
@@ -94,5 +93,3 @@ struct taken_tiles : handover<Stages, 1, 1> {
 };
 
 } /* namespace vscan */
-
-#endif

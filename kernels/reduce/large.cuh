@@ -25,8 +25,7 @@
  * start only then: earlier they would be distributed unevenly over the multiprocessors that become
  * free.
  */
-#ifndef VSCAN_REDUCE_LARGE_CUH
-#define VSCAN_REDUCE_LARGE_CUH
+#pragma once
 
 #include "reduce/parts.cuh"
 
@@ -369,5 +368,3 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
 }
 
 } /* namespace vscan */
-
-#endif

@@ -18,8 +18,7 @@
  * Launches may overlap (grid_dependency_wait). The total may overwrite the initial value: only
  * the finishing warp accesses either.
  */
-#ifndef VSCAN_REDUCE_LAUNCH_CUH
-#define VSCAN_REDUCE_LAUNCH_CUH
+#pragma once
 
 #include "reduce/small.cuh"
 #include "reduce/large.cuh"
@@ -125,5 +124,3 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
 }
 
 } /* namespace vscan */
-
-#endif

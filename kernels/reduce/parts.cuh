@@ -4,8 +4,7 @@
  * its part of the body and reduces it; in order, to the sums of its groups, which it leaves in
  * shared memory. One warp also reads the elements outside, and one the initial value.
  */
-#ifndef VSCAN_REDUCE_PARTS_CUH
-#define VSCAN_REDUCE_PARTS_CUH
+#pragma once
 
 #include <stddef.h>
 
@@ -271,5 +270,3 @@ struct part_sums {
 };
 
 } /* namespace vscan */
-
-#endif

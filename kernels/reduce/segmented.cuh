@@ -36,8 +36,7 @@
  * Barriers: (1) sums of warps written; (2) tiles of the look-back written; (3) totals written, the
  * next ticket known.
  */
-#ifndef VSCAN_REDUCE_SEGMENTED_CUH
-#define VSCAN_REDUCE_SEGMENTED_CUH
+#pragma once
 
 #include "machine/launch.cuh"
 #include "reduce/segmented_phases.cuh"
@@ -115,5 +114,3 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
 }
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * them: load the next partition, reduce it, publish its aggregate; look back for the partition
  * before; write totals. A block's state between phases is in registers and in segments_shared.
  */
-#ifndef VSCAN_REDUCE_SEGMENTED_PHASES_CUH
-#define VSCAN_REDUCE_SEGMENTED_PHASES_CUH
+#pragma once
 
 #include "machine/warp.cuh"
 #include "reduce/segmented_tile.cuh"
@@ -503,5 +502,3 @@ struct segmented_reduction : partition_look_back<Pair> {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -7,8 +7,7 @@
  * A line is the 128 bytes of one lane. A share is the 32 lines of a warp, swizzled in shared
  * memory.
  */
-#ifndef VSCAN_REDUCE_SEGMENTED_TILE_CUH
-#define VSCAN_REDUCE_SEGMENTED_TILE_CUH
+#pragma once
 
 #include "machine/tma.cuh"
 #include "elements/elementwise.cuh"
@@ -251,5 +250,3 @@ reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, i
 }
 
 } /* namespace vscan */
-
-#endif

@@ -6,8 +6,7 @@
  * all these to the total. They find the sums in shared memory, behind a barrier of the block or an
  * mbarrier of the cluster. Nothing goes through status words.
  */
-#ifndef VSCAN_REDUCE_SMALL_CUH
-#define VSCAN_REDUCE_SMALL_CUH
+#pragma once
 
 #include "machine/tma.cuh"
 #include "reduce/parts.cuh"
@@ -203,5 +202,3 @@ __global__ void __launch_bounds__(1024, 1)
 }
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned constants of reductions and segmented reductions. All figures are from an H200. */
-#ifndef VSCAN_REDUCE_TUNING_CUH
-#define VSCAN_REDUCE_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ static constexpr int segments_share = 4096; /* bytes of a warp's elements */
 static constexpr int segments_resident = 3; /* blocks of a multiprocessor */
 
 } /* namespace vscan */
-
-#endif

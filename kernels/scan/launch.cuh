@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches scans and segmented scans: chooses the kernel. */
-#ifndef VSCAN_SCAN_LAUNCH_CUH
-#define VSCAN_SCAN_LAUNCH_CUH
+#pragma once
 
 #include "scan/large/large.cuh"
 #include "scan/scan.cuh"
@@ -105,5 +104,3 @@ cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
         vscan__launch *, const vscan__scan *, const vscan::pair_transform &);                      \
     template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, true>(                   \
         vscan__launch *, const vscan__scan *, const vscan::pair_transform &);
-
-#endif

@@ -11,8 +11,7 @@
  * combined with what precedes it only where no segment begins in between. Combining with
  * Pair::identity changes no bits.
  */
-#ifndef VSCAN_SCAN_PARTITION_CUH
-#define VSCAN_SCAN_PARTITION_CUH
+#pragma once
 
 #include "elements/vectors.cuh"
 #include "order/network.cuh"
@@ -304,5 +303,3 @@ struct whole_vector {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * Measured on an H200 unless said otherwise. The lengths that choose between kernels depend on the
  * device, and are set in lib/cuda/context.c (small_to, large_from).
  */
-#ifndef VSCAN_SCAN_TUNING_CUH
-#define VSCAN_SCAN_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -79,5 +78,3 @@ static constexpr int head_bits_threads = 512, head_bits_vectors = 8; /* vectors 
 static constexpr int64_t head_bits_by_twos = 2048;
 
 } /* namespace vscan */
-
-#endif

@@ -10,8 +10,7 @@
  * The first tile begins up to 16 bytes before the vector, so that chunks of 16 bytes are aligned;
  * what is outside of the vector is not read.
  */
-#ifndef VSCAN_SEGMENTS_FLAGS_TO_OFFSETS_CUH
-#define VSCAN_SEGMENTS_FLAGS_TO_OFFSETS_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "protocol/lookback.cuh"
@@ -252,5 +251,3 @@ static __device__ __forceinline__ void write_again(const flags_to_offsets_argume
 }
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of distribute.cu, lengths.cu and offsets.cu share. */
-#ifndef VSCAN_SEGMENTS_SEGMENTS_CUH
-#define VSCAN_SEGMENTS_SEGMENTS_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "protocol/lookback.cuh"
@@ -48,5 +47,3 @@ static inline int64_t blocks_of(const vscan__launch *launch, int each, int64_t t
 }
 
 } /* namespace vscan */
-
-#endif

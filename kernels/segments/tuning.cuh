@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned constants of the kernels for segments. "Blocks" are those of a multiprocessor. */
-#ifndef VSCAN_SEGMENTS_TUNING_CUH
-#define VSCAN_SEGMENTS_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -72,5 +71,3 @@ static constexpr int by_offsets_blocks = many_threads ? (Scan ? 3 : 4) : 3;
 static constexpr int by_offsets_tries = 4096; /* reads of a word before offsets are looked at */
 
 } /* namespace vscan */
-
-#endif

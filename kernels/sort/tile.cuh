@@ -17,8 +17,7 @@
  * no epoch, because an earlier kernel of the same sort clears them (the histogram kernel, then each
  * pass the words of the next; sort/segmented likewise); and tickets restart at 0 in each launch.
  */
-#ifndef VSCAN_SORT_TILE_CUH
-#define VSCAN_SORT_TILE_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "elements/key_order.cuh"
@@ -302,5 +301,3 @@ bool sorts_by_counting(const vscan__sort *sort);
 cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort);
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned constants of the sorts. Measured on an H200. */
-#ifndef VSCAN_SORT_TUNING_CUH
-#define VSCAN_SORT_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -64,5 +63,3 @@ template <class K>
 static constexpr int lane_keys = 128 / (int)sizeof(K);
 
 } /* namespace vscan */
-
-#endif

@@ -5,8 +5,7 @@
  * tile a warp, and three numbers a tile. Memory order: a block writes its sums, then a fence, then
  * its arrival; the last block to arrive has a fence before it reads them.
  */
-#ifndef VSCAN_SPLIT_COUNT_CUH
-#define VSCAN_SPLIT_COUNT_CUH
+#pragma once
 
 #include "split/split.cuh"
 
@@ -258,5 +257,3 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
 }
 
 } /* namespace vscan */
-
-#endif

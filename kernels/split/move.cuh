@@ -4,8 +4,7 @@
  * memory: the tile in the order of its slots, and what one warp finds out about its flags. What it
  * reads of the first kernel is visible because of the kernel boundary (grid_dependency_wait).
  */
-#ifndef VSCAN_SPLIT_MOVE_CUH
-#define VSCAN_SPLIT_MOVE_CUH
+#pragma once
 
 #include "split/split.cuh"
 
@@ -176,5 +175,3 @@ __global__ void __launch_bounds__(split_threads, move_blocks(sizeof(T), Position
 }
 
 } /* namespace vscan */
-
-#endif

@@ -7,8 +7,7 @@
  * all that is published. A block arrives after it has read the epoch; the last one to arrive ends
  * the launch.
  */
-#ifndef VSCAN_SPLIT_SMALL_CUH
-#define VSCAN_SPLIT_SMALL_CUH
+#pragma once
 
 #include "elements/small_vectors.cuh"
 #include "split/move.cuh"
@@ -185,5 +184,3 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
 }
 
 } /* namespace vscan */
-
-#endif

@@ -25,8 +25,7 @@
  * So elements are moved to their slots in shared memory, and written from there as consecutive
  * runs. Flags past the n-th element count as set, so that such elements have the last slots.
  */
-#ifndef VSCAN_SPLIT_SPLIT_CUH
-#define VSCAN_SPLIT_SPLIT_CUH
+#pragma once
 
 #include "machine/warp.cuh"
 #include "elements/elementwise.cuh"
@@ -240,5 +239,3 @@ struct tile_flags {
 };
 
 } /* namespace vscan */
-
-#endif

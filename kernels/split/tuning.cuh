@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tuned constants of splits. Measured on an H200. */
-#ifndef VSCAN_SPLIT_TUNING_CUH
-#define VSCAN_SPLIT_TUNING_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ static constexpr int small_most_blocks = sizeof(T) == 8 ? 2 : 3;
 static constexpr int most_polls = 256;
 
 } /* namespace vscan */
-
-#endif

@@ -3,8 +3,7 @@
  * A chunk of the scans of columns (matrix/columns/columns.cuh): what its threads load, scan and
  * write by themselves.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_CHUNK_CUH
-#define VSCAN_MATRIX_COLUMNS_CHUNK_CUH
+#pragma once
 
 #include "matrix/columns/nested.cuh"
 
@@ -177,5 +176,3 @@ struct column_chunk {
 };
 
 } /* namespace vscan */
-
-#endif

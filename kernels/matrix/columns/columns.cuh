@@ -34,8 +34,7 @@
  * A block prefetches a later chunk to L2, while blocks wait for one another. So a chunk's load is
  * fast when its successors wait for it.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_COLUMNS_CUH
-#define VSCAN_MATRIX_COLUMNS_COLUMNS_CUH
+#pragma once
 
 #include "matrix/columns/look_back.cuh"
 #include "matrix/columns/nested_look_back.cuh"
@@ -224,5 +223,3 @@ static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matr
 }
 
 } /* namespace vscan */
-
-#endif

@@ -3,8 +3,7 @@
  * Scans of columns of large matrices: the kernel and its launch. A block has a pipeline of chunks
  * in shared memory (matrix/columns/large_roles.cuh). Other matrices: matrix/columns/columns.cuh.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_LARGE_CUH
-#define VSCAN_MATRIX_COLUMNS_LARGE_CUH
+#pragma once
 
 #include "machine/launch.cuh"
 #include "matrix/columns/columns.cuh"
@@ -158,5 +157,3 @@ static int64_t scan_columns_status_words(const vscan__matrix &matrix, int size) 
 }
 
 } /* namespace vscan */
-
-#endif

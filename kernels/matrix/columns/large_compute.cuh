@@ -8,8 +8,7 @@
  * a later one group warps, once they have what was published before. Block warps find R2, tile
  * warps R3 and R4. All of them are prefix warps.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
-#define VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
+#pragma once
 
 #include "matrix/columns/large_roles.cuh"
 
@@ -327,5 +326,3 @@ __device__ void large_columns<Pair>::scan_chunks() const {
 #endif
 
 } /* namespace vscan */
-
-#endif

@@ -42,8 +42,7 @@
  * its chunk, arrives at one before the stage is loaded again. Scan warps fence what they wrote
  * before they arrive, for the TMA stores; a store warp arrives once its stores have read the stage.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
-#define VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
+#pragma once
 
 #include "protocol/pipeline.cuh"
 #include "matrix/columns/nested.cuh"
@@ -356,5 +355,3 @@ struct large_column_copies : large_columns<Pair> {
 #endif
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * block reads the aggregates of earlier chunks, a few for each digit of its chunk's number, and of
  * earlier tiles.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_LOOK_BACK_CUH
-#define VSCAN_MATRIX_COLUMNS_LOOK_BACK_CUH
+#pragma once
 
 #include "matrix/columns/chunk.cuh"
 
@@ -154,5 +153,3 @@ struct column_look_back {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -20,8 +20,7 @@
  * other blocks once those of groups have arrived, sums of tiles once those of blocks have, and all
  * of them are of earlier chunks. So by induction over the chunks each is published.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_NESTED_CUH
-#define VSCAN_MATRIX_COLUMNS_NESTED_CUH
+#pragma once
 
 #include "order/nested.cuh"
 #include "matrix/lines.cuh"
@@ -147,5 +146,3 @@ fold_in_place(typename Pair::U sum, typename Pair::U *value, int count, int step
 }
 
 } /* namespace vscan */
-
-#endif

@@ -12,8 +12,7 @@
  *   tile_sums  [line]: of a chunk that ends a tile
  *   values     [aggregate][line]: what has been read: groups, blocks, tiles, R3 and R4 before these
  */
-#ifndef VSCAN_MATRIX_COLUMNS_NESTED_LOOK_BACK_CUH
-#define VSCAN_MATRIX_COLUMNS_NESTED_LOOK_BACK_CUH
+#pragma once
 
 #include "matrix/columns/chunk.cuh"
 
@@ -212,5 +211,3 @@ struct nested_look_back {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -21,8 +21,7 @@
  * Pairs that any order suits are reduced in that order, too: when they had code of their own, 2^28 ints took
  * 0.997 to 1.01 of the time of floats, 2^20 ints 1.0 to 2.4 times it (H100).
  */
-#ifndef VSCAN_MATRIX_COLUMNS_REDUCE_CUH
-#define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
+#pragma once
 
 #include "matrix/columns/columns.cuh"
 
@@ -315,5 +314,3 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
 }
 
 } /* namespace vscan */
-
-#endif

@@ -8,8 +8,7 @@
  * of several blocks: all but the last publish X1, and the last one reads all of these and folds
  * them by tiles. So it waits once.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_REDUCE_SMALL_CUH
-#define VSCAN_MATRIX_COLUMNS_REDUCE_SMALL_CUH
+#pragma once
 
 #include "matrix/columns/reduce.cuh"
 
@@ -133,5 +132,3 @@ static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__
 }
 
 } /* namespace vscan */
-
-#endif

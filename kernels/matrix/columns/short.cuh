@@ -7,8 +7,7 @@
  * kept like the digits of a binary counter: before strip 3, the sums of strips 0 and 1 together and of strip 2, of which
  * the nearer one is added first. That is the network of the whole group.
  */
-#ifndef VSCAN_MATRIX_COLUMNS_SHORT_CUH
-#define VSCAN_MATRIX_COLUMNS_SHORT_CUH
+#pragma once
 
 #include "matrix/lines.cuh"
 
@@ -88,5 +87,3 @@ static cudaError_t launch_short_columns(const vscan__launch *launch, const vscan
 }
 
 } /* namespace vscan */
-
-#endif

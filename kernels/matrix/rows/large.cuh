@@ -12,8 +12,7 @@
  *
  * Shared memory, barriers and memory order are those of scan/large/large.cuh.
  */
-#ifndef VSCAN_MATRIX_ROWS_LARGE_CUH
-#define VSCAN_MATRIX_ROWS_LARGE_CUH
+#pragma once
 
 #include "cuda/launch.h"
 #include "elements/operators.cuh"
@@ -60,5 +59,3 @@ template <>
 constexpr bool large_rows<pair<op_plus, double>> = true;
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * slices of a row, scanned already (scan_slice): in any order, and in the nested order of
  * core/order.h.
  */
-#ifndef VSCAN_MATRIX_ROWS_LEVELS_CUH
-#define VSCAN_MATRIX_ROWS_LEVELS_CUH
+#pragma once
 
 #include "order/nested.cuh"
 #include "machine/warp.cuh"
@@ -271,5 +270,3 @@ struct row_levels {
 };
 
 } /* namespace vscan */
-
-#endif

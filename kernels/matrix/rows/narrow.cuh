@@ -12,8 +12,7 @@
  * The network of core/order.h goes over eight elements, then over the four eights of a group, all
  * in the lane. A row is shorter than a block of level 1.
  */
-#ifndef VSCAN_MATRIX_ROWS_NARROW_CUH
-#define VSCAN_MATRIX_ROWS_NARROW_CUH
+#pragma once
 
 #include "matrix/lines.cuh"
 
@@ -244,5 +243,3 @@ static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__
 }
 
 } /* namespace vscan */
-
-#endif

@@ -26,8 +26,7 @@
  * that the compiler makes branches and moves loaded values to other registers behind them, so that
  * one load waits for another.
  */
-#ifndef VSCAN_MATRIX_ROWS_REDUCE_CUH
-#define VSCAN_MATRIX_ROWS_REDUCE_CUH
+#pragma once
 
 #include "elements/warp_reduce.cuh"
 #include "matrix/lines.cuh"
@@ -328,5 +327,3 @@ static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__mat
 }
 
 } /* namespace vscan */
-
-#endif

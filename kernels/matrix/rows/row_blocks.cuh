@@ -8,8 +8,7 @@
  * the sums of blocks are left behind the barrier; else the row's first warp adds all blocks, one
  * a lane. Then each of its lanes adds the blocks of a tile.
  */
-#ifndef VSCAN_MATRIX_ROWS_ROW_BLOCKS_CUH
-#define VSCAN_MATRIX_ROWS_ROW_BLOCKS_CUH
+#pragma once
 
 #include "elements/warp_reduce.cuh"
 #include "matrix/rows/levels.cuh"
@@ -141,5 +140,3 @@ struct row_blocks {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -24,8 +24,7 @@
  * swizzled, so that lanes read the same vector of their slices without bank conflicts. Where a row
  * is not aligned to 16 bytes (a pitch of 17), elements are copied one by one.
  */
-#ifndef VSCAN_MATRIX_ROWS_ROWS_CUH
-#define VSCAN_MATRIX_ROWS_ROWS_CUH
+#pragma once
 
 #include "machine/launch.cuh"
 #include "matrix/lines.cuh"
@@ -563,5 +562,3 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
 }
 
 } /* namespace vscan */
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Flags are read where they lie, the R of a slice at a time, while the elements are on their way.
  */
-#ifndef VSCAN_MATRIX_ROWS_SEGMENTED_CUH
-#define VSCAN_MATRIX_ROWS_SEGMENTED_CUH
+#pragma once
 
 #include "elements/flags.cuh"
 #include "matrix/rows/rows.cuh"
@@ -400,5 +399,3 @@ __global__ void __launch_bounds__(1024)
 }
 
 } /* namespace vscan */
-
-#endif

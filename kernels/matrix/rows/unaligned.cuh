@@ -15,8 +15,7 @@
  * It was measured on sm_90, and is compiled only for GPUs with TMA (which it does not use): for all
  * architectures it would take three times as much of the library.
  */
-#ifndef VSCAN_MATRIX_ROWS_UNALIGNED_CUH
-#define VSCAN_MATRIX_ROWS_UNALIGNED_CUH
+#pragma once
 
 #include "matrix/rows/levels.cuh"
 #include "matrix/rows/narrow.cuh"
@@ -275,5 +274,3 @@ static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vsca
 }
 
 } /* namespace vscan */
-
-#endif

@@ -22,8 +22,7 @@
  * to its place. The fences before and after the atomic addition to the counter make that an order
  * of memory.
  */
-#ifndef VSCAN_SCAN_CARRIED_CARRIED_CUH
-#define VSCAN_SCAN_CARRIED_CARRIED_CUH
+#pragma once
 
 #include "scan/carried/vector.cuh"
 #include "scan/portable/before.cuh"
@@ -341,5 +340,3 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
 }
 
 } /* namespace vscan */
-
-#endif

@@ -11,8 +11,7 @@
  * behind its last, when it has certainly read it. The block of the last tile writes the new state where the
  * old one is not. Whoever takes the very last ticket of the launch says that it is the present one.
  */
-#ifndef VSCAN_SCAN_CARRIED_LARGE_CUH
-#define VSCAN_SCAN_CARRIED_LARGE_CUH
+#pragma once
 
 #include "scan/carried/vector.cuh"
 #include "scan/large/roles.cuh"
@@ -166,5 +165,3 @@ static __device__ __forceinline__ void leave_carry(const Role &role, int k, int6
 #endif
 
 } /* namespace vscan */
-
-#endif

@@ -15,8 +15,7 @@
  * present one. The block of the last partition has written that where the old one is not, at any time. So
  * blocks wait for earlier blocks alone. Memory order is as in scan/small/small.cuh.
  */
-#ifndef VSCAN_SCAN_CARRIED_SMALL_CUH
-#define VSCAN_SCAN_CARRIED_SMALL_CUH
+#pragma once
 
 #include "elements/shifted.cuh"
 #include "machine/tma.cuh"
@@ -267,5 +266,3 @@ static cudaError_t launch_small_carried(const vscan__launch *launch, const scan_
 }
 
 } /* namespace vscan */
-
-#endif

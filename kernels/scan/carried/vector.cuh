@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What scan/carried/carried.cuh reads and writes: the virtual vector with its stand-in, segments that go
    on, and what the carry becomes. */
-#ifndef VSCAN_SCAN_CARRIED_VECTOR_CUH
-#define VSCAN_SCAN_CARRIED_VECTOR_CUH
+#pragma once
 
 #include "core/carry.h"
 #include "order/level_1.cuh"
@@ -382,5 +381,3 @@ struct levels_behind {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -19,8 +19,7 @@
  * (kernels/README.md); the two words of an 8-byte key are each judged by their own epoch. In place, an
  * element is read and written by the same thread, and by no other.
  */
-#ifndef VSCAN_SCAN_EXTREME_EXTREME_CUH
-#define VSCAN_SCAN_EXTREME_EXTREME_CUH
+#pragma once
 
 #include "protocol/chained_tiles.cuh"
 #include "elements/elementwise.cuh"
@@ -322,5 +321,3 @@ __global__ void __launch_bounds__(extreme_threads, extreme_blocks)
 }
 
 } /* namespace vscan */
-
-#endif

@@ -12,8 +12,7 @@
  * multiple of 16 bytes before the scan's beginning: reading is aligned at any address. `skew` elements of
  * the first region are then outside the vector.
  */
-#ifndef VSCAN_SCAN_EXTREME_TOTAL_CUH
-#define VSCAN_SCAN_EXTREME_TOTAL_CUH
+#pragma once
 
 #include "scan/extreme/extreme.cuh"
 
@@ -194,5 +193,3 @@ __global__ void __launch_bounds__(extreme_threads, extreme_blocks)
 }
 
 } /* namespace vscan */
-
-#endif

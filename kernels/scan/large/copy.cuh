@@ -6,8 +6,7 @@
  * vector, are copied by ordinary loads and stores. Where TMA and ordinary accesses touch the same
  * shared memory, a proxy fence stands between them.
  */
-#ifndef VSCAN_SCAN_LARGE_COPY_CUH
-#define VSCAN_SCAN_LARGE_COPY_CUH
+#pragma once
 
 #include "scan/carried/large.cuh"
 
@@ -312,5 +311,3 @@ struct store_warp : large_role<Pair, Segmented> {
 #endif
 
 } /* namespace vscan */
-
-#endif

@@ -17,8 +17,7 @@
  * Shared memory: two chunks a warp, and heads[stage], complete when all flag warps have arrived at
  * heads_ready.
  */
-#ifndef VSCAN_SCAN_LARGE_FLAGS_CUH
-#define VSCAN_SCAN_LARGE_FLAGS_CUH
+#pragma once
 
 #include "scan/large/roles.cuh"
 #include "elements/vectors.cuh"
@@ -324,5 +323,3 @@ struct flag_bit_warps : tile_flag_bits<Pair, Segmented> {
 #endif
 
 } /* namespace vscan */
-
-#endif

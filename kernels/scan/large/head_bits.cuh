@@ -15,8 +15,7 @@
  * Bit i of word w belongs to position 32 w + i of the tile, in scan order. Position 0 of the vector
  * begins a segment, and no segment begins beyond its end.
  */
-#ifndef VSCAN_SCAN_LARGE_HEAD_BITS_CUH
-#define VSCAN_SCAN_LARGE_HEAD_BITS_CUH
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ cudaError_t launch_head_bits(const vscan__launch *launch, const vscan__scan &sca
                              const head_bits_view &heads);
 
 } /* namespace vscan */
-
-#endif

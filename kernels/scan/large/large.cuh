@@ -41,8 +41,7 @@
  * Launches overlap (programmatic dependent launch): a block that has no more tiles lets the next
  * kernel begin. Its blocks prefetch, and wait for this kernel to end before they take a tile.
  */
-#ifndef VSCAN_SCAN_LARGE_LARGE_CUH
-#define VSCAN_SCAN_LARGE_LARGE_CUH
+#pragma once
 
 #include "machine/launch.cuh"
 #include "scan/large/copy.cuh"
@@ -186,5 +185,3 @@ static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a) 
 }
 
 } /* namespace vscan */
-
-#endif

@@ -4,8 +4,7 @@
  * precedes a tile. A status word carries its own epoch, and nothing else is read because of it, so
  * relaxed order is enough (kernels/README.md).
  */
-#ifndef VSCAN_SCAN_LARGE_PREFIX_CUH
-#define VSCAN_SCAN_LARGE_PREFIX_CUH
+#pragma once
 
 #include "scan/carried/large.cuh"
 
@@ -154,5 +153,3 @@ struct prefix_warp : large_role<Pair, Segmented> {
 #endif
 
 } /* namespace vscan */
-
-#endif

@@ -10,8 +10,7 @@
  * adds all, the tile's aggregate, and publishes it. All reduction warps arrive at groups_ready: each
  * has written which of its groups have heads.
  */
-#ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
-#define VSCAN_SCAN_LARGE_REDUCE_CUH
+#pragma once
 
 #include "scan/large/roles.cuh"
 
@@ -223,5 +222,3 @@ struct reduce_warps : large_role<Pair, Segmented> {
 #endif
 
 } /* namespace vscan */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the roles of scan/large/large.cuh share: how vectors lie in 128-byte lines, and which tiles a
    block has. */
-#ifndef VSCAN_SCAN_LARGE_ROLES_CUH
-#define VSCAN_SCAN_LARGE_ROLES_CUH
+#pragma once
 
 #include "scan/large/tile.cuh"
 #include "scan/large/head_bits.cuh"
@@ -184,5 +183,3 @@ struct large_role {
 #endif
 
 } /* namespace vscan */
-
-#endif

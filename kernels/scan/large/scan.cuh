@@ -3,8 +3,7 @@
  * The scan warps of scan/large/large.cuh: each lane scans a line, adds what precedes it, and writes the
  * results.
  */
-#ifndef VSCAN_SCAN_LARGE_SCAN_CUH
-#define VSCAN_SCAN_LARGE_SCAN_CUH
+#pragma once
 
 #include "scan/large/roles.cuh"
 
@@ -331,5 +330,3 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
 #endif
 
 } /* namespace vscan */
-
-#endif

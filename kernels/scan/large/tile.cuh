@@ -9,8 +9,7 @@
  * line r is at index c XOR r mod 8. So 8 lanes that read the same vector of 8 lines do it without
  * bank conflicts.
  */
-#ifndef VSCAN_SCAN_LARGE_TILE_CUH
-#define VSCAN_SCAN_LARGE_TILE_CUH
+#pragma once
 
 #include <type_traits>
 
@@ -292,5 +291,3 @@ static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R]
 }
 
 } /* namespace vscan */
-
-#endif

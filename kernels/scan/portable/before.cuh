@@ -9,8 +9,7 @@
  * else. It waits for partitions of its own tile alone, which wait for nobody before they publish,
  * so all waits end.
  */
-#ifndef VSCAN_SCAN_PORTABLE_BEFORE_CUH
-#define VSCAN_SCAN_PORTABLE_BEFORE_CUH
+#pragma once
 
 #include "order/level_1.cuh"
 #include "scan/partition.cuh"
@@ -139,5 +138,3 @@ struct portable_before {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -15,8 +15,7 @@
  * group prefixes and P are written. What is written between two barriers was last read two barriers
  * before, so the loop needs no more.
  */
-#ifndef VSCAN_SCAN_PORTABLE_PORTABLE_CUH
-#define VSCAN_SCAN_PORTABLE_PORTABLE_CUH
+#pragma once
 
 #include "scan/portable/before.cuh"
 
@@ -108,5 +107,3 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
 }
 
 } /* namespace vscan */
-
-#endif

@@ -19,8 +19,7 @@
  * Memory order: status words are relaxed, see kernels/README.md. Barriers: (1) the sums of the
  * warps are written; (2) the aggregates have been read and their sums written.
  */
-#ifndef VSCAN_SCAN_SMALL_ANY_ORDER_CUH
-#define VSCAN_SCAN_SMALL_ANY_ORDER_CUH
+#pragma once
 
 #include "elements/warp_reduce.cuh"
 #include "scan/small/shape.cuh"
@@ -220,5 +219,3 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
 }
 
 } /* namespace vscan */
-
-#endif

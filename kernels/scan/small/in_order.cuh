@@ -15,8 +15,7 @@
  *
  * Where values have head flags, a sum begins again at each of them.
  */
-#ifndef VSCAN_SCAN_SMALL_IN_ORDER_CUH
-#define VSCAN_SCAN_SMALL_IN_ORDER_CUH
+#pragma once
 
 #include <type_traits>
 
@@ -267,5 +266,3 @@ struct in_order_before {
 };
 
 } /* namespace vscan */
-
-#endif

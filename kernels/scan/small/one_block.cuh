@@ -4,8 +4,7 @@
  * warp finds for itself what precedes its groups, without a barrier: a lane adds up the groups
  * before its own one in their block of level 1, and some lanes instead a whole earlier block.
  */
-#ifndef VSCAN_SCAN_SMALL_ONE_BLOCK_CUH
-#define VSCAN_SCAN_SMALL_ONE_BLOCK_CUH
+#pragma once
 
 #include "order/level_1.cuh"
 #include "scan/small/shape.cuh"
@@ -95,5 +94,3 @@ struct in_order_one_block {
 };
 
 } /* namespace vscan */
-
-#endif

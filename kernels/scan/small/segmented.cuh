@@ -3,8 +3,7 @@
  * What scan/small/small.cuh does above the groups for segmented scans by pairs that any order suits. An
  * aggregate is a partition's, and P, what precedes the partition, the sum of all earlier ones.
  */
-#ifndef VSCAN_SCAN_SMALL_SEGMENTED_CUH
-#define VSCAN_SCAN_SMALL_SEGMENTED_CUH
+#pragma once
 
 #include "order/level_1.cuh"
 #include "scan/small/shape.cuh"
@@ -235,5 +234,3 @@ struct segmented_before {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -5,8 +5,7 @@
  *
  * A lane's `vector` is 16 bytes; the 32 adjacent vectors of a warp are a warp load.
  */
-#ifndef VSCAN_SCAN_SMALL_SHAPE_CUH
-#define VSCAN_SCAN_SMALL_SHAPE_CUH
+#pragma once
 
 #include <stddef.h>
 
@@ -202,5 +201,3 @@ static __device__ __forceinline__ void store_vectors(lane_items<Pair, V> (&items
 }
 
 } /* namespace vscan */
-
-#endif

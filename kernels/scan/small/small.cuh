@@ -29,8 +29,7 @@
  * one warp and saves a barrier; in order one warp does it); (2) the aggregates have been read and
  * their sums written; (3) in order, where one warp adds up the tiles, that has been done.
  */
-#ifndef VSCAN_SCAN_SMALL_SMALL_CUH
-#define VSCAN_SCAN_SMALL_SMALL_CUH
+#pragma once
 
 #include <type_traits>
 
@@ -228,5 +227,3 @@ static cudaError_t launch_small(const vscan__launch *launch, const scan_argument
 }
 
 } /* namespace vscan */
-
-#endif

@@ -16,8 +16,7 @@
  * (kernels/README.md). Where the total takes the initial value's place, there is a fence between reading it and
  * publishing tile 0, and one between the look-back and the total. in and out do not overlap.
  */
-#ifndef VSCAN_SCAN_WIDENING_WIDENING_CUH
-#define VSCAN_SCAN_WIDENING_WIDENING_CUH
+#pragma once
 
 #include "protocol/chained_tiles.cuh"
 #include "elements/elementwise.cuh"
@@ -213,5 +212,3 @@ static __global__ void __launch_bounds__(widening_threads, widening_blocks)
 }
 
 } /* namespace vscan */
-
-#endif

@@ -38,8 +38,7 @@
  * disagree on whose a piece is, and somebody may wait in vain: who has waited for long looks whether they
  * ascend, and goes on without if they do not.
  */
-#ifndef VSCAN_SEGMENTS_BY_OFFSETS_BY_OFFSETS_CUH
-#define VSCAN_SEGMENTS_BY_OFFSETS_BY_OFFSETS_CUH
+#pragma once
 
 #include "segments/by_offsets/long_segments.cuh"
 
@@ -206,5 +205,3 @@ static cudaError_t launch_by_offsets(const vscan__launch *launch, const vscan__s
 }
 
 } /* namespace vscan */
-
-#endif

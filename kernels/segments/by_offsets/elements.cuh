@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scans and reductions by offsets: a block's shared memory, and its elements there. */
-#ifndef VSCAN_SEGMENTS_BY_OFFSETS_ELEMENTS_CUH
-#define VSCAN_SEGMENTS_BY_OFFSETS_ELEMENTS_CUH
+#pragma once
 
 #include "machine/tma.cuh"
 #include "order/network.cuh"
@@ -146,5 +145,3 @@ struct partition_elements : partition_search<Pair> {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scans and reductions by offsets: sums of groups and pieces, and what precedes the pieces of long segments. */
-#ifndef VSCAN_SEGMENTS_BY_OFFSETS_LONG_SEGMENTS_CUH
-#define VSCAN_SEGMENTS_BY_OFFSETS_LONG_SEGMENTS_CUH
+#pragma once
 
 #include "order/nested.cuh"
 #include "segments/by_offsets/short_segments.cuh"
@@ -175,5 +174,3 @@ struct long_segments : short_segments<Pair, Scan> {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Partitions of scans and reductions by offsets: where the list of elements and segments is cut (Merge Path). */
-#ifndef VSCAN_SEGMENTS_BY_OFFSETS_MERGE_PATH_CUH
-#define VSCAN_SEGMENTS_BY_OFFSETS_MERGE_PATH_CUH
+#pragma once
 
 #include "elements/elementwise.cuh"
 #include "elements/lower_bound.cuh"
@@ -138,5 +137,3 @@ struct partition_search {
 };
 
 } /* namespace vscan */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scans and reductions by offsets: segments of a group or less, and lists of the pieces of longer ones. */
-#ifndef VSCAN_SEGMENTS_BY_OFFSETS_SHORT_SEGMENTS_CUH
-#define VSCAN_SEGMENTS_BY_OFFSETS_SHORT_SEGMENTS_CUH
+#pragma once
 
 #include "segments/by_offsets/elements.cuh"
 
@@ -144,5 +143,3 @@ struct short_segments : partition_elements<Pair, Scan> {
 };
 
 } /* namespace vscan */
-
-#endif

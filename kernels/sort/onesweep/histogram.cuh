@@ -13,8 +13,7 @@
  * Blocks add their counts to the header with atomics. The last block to arrive computes the bases:
  * the fences before and after its arrival order the counts before the bases.
  */
-#ifndef VSCAN_SORT_ONESWEEP_HISTOGRAM_CUH
-#define VSCAN_SORT_ONESWEEP_HISTOGRAM_CUH
+#pragma once
 
 #include "machine/launch.cuh"
 #include "sort/tile.cuh"
@@ -222,5 +221,3 @@ static cudaError_t start_count(vscan__launch *launch, const count_arguments &a, 
 }
 
 } /* namespace vscan */
-
-#endif

@@ -5,8 +5,7 @@
  * of padding follow every 128 bytes, so that lanes whose segments begin at multiples of a power of
  * two have no bank conflicts.
  */
-#ifndef VSCAN_SORT_SEGMENTED_BY_LANE_CUH
-#define VSCAN_SORT_SEGMENTED_BY_LANE_CUH
+#pragma once
 
 #include "sort/segmented/queues.cuh"
 
@@ -174,5 +173,3 @@ static __device__ __forceinline__ int sort_by_lanes(const segment_sort_arguments
 }
 
 } /* namespace vscan */
-
-#endif

@@ -8,8 +8,7 @@
  * on the data. The sort is not stable: a caller that needs the order of equal keys must make the
  * numbers differ.
  */
-#ifndef VSCAN_SORT_SEGMENTED_NETWORK_CUH
-#define VSCAN_SORT_SEGMENTED_NETWORK_CUH
+#pragma once
 
 #include "sort/tile.cuh"
 
@@ -126,5 +125,3 @@ static __device__ __forceinline__ void store_numbers(T *buffer, const T (&x)[net
 }
 
 } /* namespace vscan */
-
-#endif

@@ -6,8 +6,7 @@
  * (sort/segmented/by_block.cu): medium (up to segment_tile keys), large (up to large_segment) and
  * long.
  */
-#ifndef VSCAN_SORT_SEGMENTED_QUEUES_CUH
-#define VSCAN_SORT_SEGMENTED_QUEUES_CUH
+#pragma once
 
 #include "sort/segmented/network.cuh"
 
@@ -115,5 +114,3 @@ static __device__ __forceinline__ void store_value(const vscan__sort &sort, int6
 cudaError_t start_queued_sorts(const vscan__launch *launch, const segment_sort_arguments &a);
 
 } /* namespace vscan */
-
-#endif
