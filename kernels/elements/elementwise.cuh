@@ -52,7 +52,7 @@ struct map_tile {
     int64_t first, end; /* elements first .. end - 1 */
     bool wide;          /* a whole tile, accessed in chunks */
 
-    __device__ __forceinline__ map_tile(int64_t n, int begin, bool wide_tiles) {
+    DEVICE map_tile(int64_t n, int begin, bool wide_tiles) {
         const int64_t before = begin > 0; /* blocks */
         first = begin + ((int64_t)blockIdx.x - before) * items;
         end = first + items < n ? first + items : n;
@@ -65,7 +65,7 @@ struct map_tile {
     }
 
     /* The index of element j of this thread's chunk r. */
-    __device__ __forceinline__ int64_t at(int r, int j) const {
+    DEVICE int64_t at(int r, int j) const {
         return first + (wide ? (r * map_threads + (int)threadIdx.x) * V + j
                              : (r * V + j) * map_threads + (int)threadIdx.x);
     }
@@ -95,13 +95,13 @@ struct access<2> {
 
 /* A chunk in one access: V elements, aligned to their size. */
 template <class T, int V>
-static __device__ __forceinline__ void load_wide(T (&x)[V], const T *from) {
+static DEVICE void load_wide(T (&x)[V], const T *from) {
     const auto chunk = *(const typename access<V *(int)sizeof(T)>::type *)from;
     memcpy(x, &chunk, sizeof chunk);
 }
 
 template <class T, int V>
-static __device__ __forceinline__ void store_wide(T *to, const T (&x)[V]) {
+static DEVICE void store_wide(T *to, const T (&x)[V]) {
     typename access<V *(int)sizeof(T)>::type chunk;
     memcpy(&chunk, x, sizeof chunk);
     *(decltype(chunk) *)to = chunk;
@@ -109,8 +109,7 @@ static __device__ __forceinline__ void store_wide(T *to, const T (&x)[V]) {
 
 /* R chunks, `step` elements apart from `from` on. wide: they are aligned to their size. */
 template <class T, int R, int V>
-static __device__ __forceinline__ void load_chunks(T (&x)[R][V], const T *from, int step,
-                                                   bool wide) {
+static DEVICE void load_chunks(T (&x)[R][V], const T *from, int step, bool wide) {
     if (wide) {
 #pragma unroll
         for (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + r * step);
@@ -124,8 +123,8 @@ static __device__ __forceinline__ void load_chunks(T (&x)[R][V], const T *from, 
 
 /* The same, one by one, where there(r, j) says that element j of chunk r exists; `none` elsewhere. */
 template <class T, int R, int V, class There>
-static __device__ __forceinline__ void load_chunks_where(T (&x)[R][V], const T *from, int step,
-                                                         T none, const There &there) {
+static DEVICE void load_chunks_where(T (&x)[R][V], const T *from, int step, T none,
+                                     const There &there) {
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll
@@ -134,7 +133,7 @@ static __device__ __forceinline__ void load_chunks_where(T (&x)[R][V], const T *
 
 /* use(r, j) for all elements of a thread: element j of chunk r. */
 template <int R, int V, class Use>
-static __device__ __forceinline__ void for_each_item(const Use &use) {
+static DEVICE void for_each_item(const Use &use) {
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll
@@ -142,8 +141,7 @@ static __device__ __forceinline__ void for_each_item(const Use &use) {
 }
 
 /* By a block: elements first .. end - 1, of `bits` bits each, are prefetched into the L2 cache. */
-static __device__ __forceinline__ void prefetch_elements(const void *vector, int bits,
-                                                         int64_t first, int64_t end) {
+static DEVICE void prefetch_elements(const void *vector, int bits, int64_t first, int64_t end) {
     const int64_t stop = end * bits / 8;
     for (int64_t at = first * bits / 8 + 128 * (int)threadIdx.x; at < stop;
          at += 128 * (int)blockDim.x)
@@ -159,8 +157,7 @@ static __host__ __device__ inline int map_bits(int type) {
 
 /* Elements past the tile's end become 1, which is harmless to every operator. */
 template <class T, int V, int R>
-static __device__ __forceinline__ void load_elements(T (&x)[R][V], const void *vector,
-                                                     const map_tile<V, R> &tile) {
+static DEVICE void load_elements(T (&x)[R][V], const void *vector, const map_tile<V, R> &tile) {
     const T *const from = (const T *)vector;
     if (tile.wide) {
 #pragma unroll
@@ -174,8 +171,7 @@ static __device__ __forceinline__ void load_elements(T (&x)[R][V], const void *v
 }
 
 template <class T, int V, int R>
-static __device__ __forceinline__ void store_elements(void *vector, const T (&x)[R][V],
-                                                      const map_tile<V, R> &tile) {
+static DEVICE void store_elements(void *vector, const T (&x)[R][V], const map_tile<V, R> &tile) {
     T *const to = (T *)vector;
     if (tile.wide) {
 #pragma unroll
@@ -190,9 +186,8 @@ static __device__ __forceinline__ void store_elements(void *vector, const T (&x)
 
 /* The elements of the vector, or the scalar where the vector is NULL. */
 template <class T, int V, int R>
-static __device__ __forceinline__ void load_operand(T (&x)[R][V], const void *vector,
-                                                    const vscan__value &scalar,
-                                                    const map_tile<V, R> &tile) {
+static DEVICE void load_operand(T (&x)[R][V], const void *vector, const vscan__value &scalar,
+                                const map_tile<V, R> &tile) {
     if (vector != nullptr) {
         load_elements<T, V, R>(x, vector, tile);
         return;
@@ -206,16 +201,16 @@ static __device__ __forceinline__ void load_operand(T (&x)[R][V], const void *ve
 
 /* f is 0 or 1. F: the type of a flag. */
 template <class F, int V, int R>
-static __device__ __forceinline__ void load_flags_of(uint32_t (&f)[R][V], const void *flags,
-                                                     const map_tile<V, R> &tile) {
+static DEVICE void load_flags_of(uint32_t (&f)[R][V], const void *flags,
+                                 const map_tile<V, R> &tile) {
     F x[R][V];
     load_elements<F, V, R>(x, flags, tile);
     for_each_item<R, V>([&](int r, int j) { f[r][j] = x[r][j] != 0; });
 }
 
 template <int V, int R>
-static __device__ __forceinline__ void load_flags(uint32_t (&f)[R][V], const void *flags, int type,
-                                                  const map_tile<V, R> &tile) {
+static DEVICE void load_flags(uint32_t (&f)[R][V], const void *flags, int type,
+                              const map_tile<V, R> &tile) {
     const uint32_t *const words = (const uint32_t *)flags;
     if (type == VSCAN_INT) {
         load_flags_of<int32_t, V, R>(f, flags, tile);
@@ -236,16 +231,15 @@ static __device__ __forceinline__ void load_flags(uint32_t (&f)[R][V], const voi
 }
 
 /* By a warp whose first lane has bit i, a multiple of 32: bits up to the end are written. */
-static __device__ __forceinline__ void store_word(uint32_t *words, uint32_t word, int64_t i,
-                                                  int64_t end) {
+static DEVICE void store_word(uint32_t *words, uint32_t word, int64_t i, int64_t end) {
     if (threadIdx.x % 32 > 0 || i >= end) return;
     const uint32_t kept = end - i < 32 ? 0xffffffffu << (end - i) : 0;
     words[i >> 5] = kept ? (words[i >> 5] & kept) | (word & ~kept) : word;
 }
 
 template <int V, int R>
-static __device__ __forceinline__ void store_bits(uint32_t *words, const uint32_t (&f)[R][V],
-                                                  const map_tile<V, R> &tile) {
+static DEVICE void store_bits(uint32_t *words, const uint32_t (&f)[R][V],
+                              const map_tile<V, R> &tile) {
     const int lane = threadIdx.x % 32;
     if (tile.wide) {
 #pragma unroll
@@ -267,8 +261,8 @@ static __device__ __forceinline__ void store_bits(uint32_t *words, const uint32_
 }
 
 template <int V, int R>
-static __device__ __forceinline__ void store_flags(void *flags, int type, const uint32_t (&f)[R][V],
-                                                   const map_tile<V, R> &tile) {
+static DEVICE void store_flags(void *flags, int type, const uint32_t (&f)[R][V],
+                               const map_tile<V, R> &tile) {
     if (type == VSCAN_INT) {
         store_elements<uint32_t, V, R>(flags, f, tile);
     } else if (type == VSCAN_BYTE) {
@@ -288,7 +282,7 @@ static __device__ __forceinline__ void store_flags(void *flags, int type, const 
  * written. If several blocks of one kernel find an error, any of their elements may be the one
  * reported.
  */
-static __device__ __forceinline__ void report(vscan__late *late, vscan_status status, int64_t at) {
+static DEVICE void report(vscan__late *late, vscan_status status, int64_t at) {
     const unsigned found = __ballot_sync(warp_mask, at >= 0);
     if (found == 0 || (int)(threadIdx.x % 32) != __ffs((int)found) - 1) return;
     if (*(volatile int32_t *)&late->status != VSCAN_OK) return;

@@ -18,19 +18,19 @@ namespace vscan {
 /* ---- Ints and bytes as bits ------------------------------------------------------------------- */
 
 /* Four ints as four bits: 1 where the int is not 0. */
-static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
+static DEVICE uint32_t bits_of_ints(int4 x) {
     return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));
 }
 
 /* Bit j is set if byte j is not 0. */
-static __device__ __forceinline__ uint32_t bits_of_bytes(uint32_t four) {
+static DEVICE uint32_t bits_of_bytes(uint32_t four) {
     /* __vsetne4 sets bit 8 j if byte j is not 0; the product moves that bit to bit 24 + j */
     return __vsetne4(four, 0) * 0x01020408u >> 24 & 15;
 }
 
 /* Four bytes as four bits, 1 where the byte is not 0, which are shifted into bits from the
    right. */
-static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
+static DEVICE uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
     const uint32_t low = 0x7f7f7f7f, any = ((bytes & low) + low) | bytes; /* bit 7 of each byte */
     /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it coincide */
     return __funnelshift_l((any & ~low) * 0x00204081u, bits, 4);
@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t by
 
 /* The same for N words of bytes, at most 8. */
 template <int N>
-static __device__ __forceinline__ uint32_t bits_of_words(const uint32_t *bytes) {
+static DEVICE uint32_t bits_of_words(const uint32_t *bytes) {
     uint32_t bits = 0;
 #pragma unroll
     for (int j = N - 1; j >= 0; --j) bits = push_bytes(bits, bytes[j]);
@@ -47,7 +47,7 @@ static __device__ __forceinline__ uint32_t bits_of_words(const uint32_t *bytes) 
 
 /* 16 bytes of flags, which are ints or bytes, as 4 or 16 bits. */
 template <class Flag>
-static __device__ __forceinline__ uint32_t bits_of_quad(int4 quad) {
+static DEVICE uint32_t bits_of_quad(int4 quad) {
     if (sizeof(Flag) == 4) return bits_of_ints(quad);
     uint32_t words[4];
     memcpy(words, &quad, 16);
@@ -55,19 +55,19 @@ static __device__ __forceinline__ uint32_t bits_of_quad(int4 quad) {
 }
 
 /* Four bits as four bytes. */
-static __device__ __forceinline__ uint32_t bytes_of_bits(uint32_t bits) {
+static DEVICE uint32_t bytes_of_bits(uint32_t bits) {
     return bits * 0x00204081u & 0x01010101u; /* the product copies bit j to bit 8 j */
 }
 
 /* ---- Single flags ------------------------------------------------------------------------------ */
 
 /* Logarithm of the bits that a flag takes. */
-static __host__ __device__ __forceinline__ int log_bits_of_flags(int type) {
+static __host__ DEVICE int log_bits_of_flags(int type) {
     return type == VSCAN_INT ? 5 : type == VSCAN_BYTE ? 3 : 0;
 }
 
 /* Flag number `at` in memory. */
-static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
+static DEVICE uint32_t flag_at(const void *flags, int type, int64_t at) {
     if (type == VSCAN_INT) return ((const int32_t *)flags)[at] != 0;
     if (type == VSCAN_BYTE) return ((const uint8_t *)flags)[at] != 0;
     return ((const uint32_t *)flags)[at >> 5] >> (at & 31) & 1;
@@ -77,7 +77,7 @@ static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, 
  * Whether the element at position i > 0 is the first of its segment in scan order. In a backward
  * scan this is so if the element before it in scan order, the next one in memory, has its flag set.
  */
-static __device__ __forceinline__ uint32_t head_at(const vscan__scan &scan, int64_t i) {
+static DEVICE uint32_t head_at(const vscan__scan &scan, int64_t i) {
     return flag_at(scan.flags, scan.flag_type, scan.backward ? scan.n - i : i);
 }
 
@@ -85,7 +85,7 @@ static __device__ __forceinline__ uint32_t head_at(const vscan__scan &scan, int6
 
 /* N flags that are adjacent in memory, from number `at` on, as bits. Whole 32-bit words are read. */
 template <int N>
-static __device__ __forceinline__ uint32_t read_flags(const void *flags, int type, int64_t at) {
+static DEVICE uint32_t read_flags(const void *flags, int type, int64_t at) {
     uint32_t bits = 0;
     if (type == VSCAN_BYTE) {
         const char *const from = (const char *)flags + at;
@@ -120,8 +120,8 @@ static __device__ __forceinline__ uint32_t read_flags(const void *flags, int typ
 
 /* The same for 32 byte flags, in aligned chunks of 16 bytes; false if these are not all in the vector, which is
    from begin to end. */
-static __device__ __forceinline__ bool read_32_bytes(uint32_t &bits, const uint8_t *from,
-                                                     const uint8_t *begin, const uint8_t *end) {
+static DEVICE bool read_32_bytes(uint32_t &bits, const uint8_t *from, const uint8_t *begin,
+                                 const uint8_t *end) {
     const int misfit = (int)((uintptr_t)from & 15);
     const int4 *const chunks = (const int4 *)(from - misfit);
     if ((const uint8_t *)chunks < begin || (const uint8_t *)(chunks + (misfit ? 3 : 2)) > end)
@@ -141,8 +141,7 @@ static __device__ __forceinline__ bool read_32_bytes(uint32_t &bits, const uint8
 /* N flags of each lane of a warp, of which 32 lanes read 32 at a time: line r of them begins step * r
    behind `from`, the lane's own flag in it. there(r): whether that exists. Batch: lines that are in flight. */
 template <int N, int Batch, class Flag, class There>
-static __device__ __forceinline__ uint32_t flags_by_ballots(const Flag *from, int step,
-                                                            const There &there) {
+static DEVICE uint32_t flags_by_ballots(const Flag *from, int step, const There &there) {
     uint32_t flags = 0;
 #pragma unroll
     for (int b = 0; b < N; b += Batch) {
@@ -169,12 +168,12 @@ struct lane_heads {
     bool slow; /* at an end of the vector: nothing is loaded, bits does all the work */
 
     /* index of the first flag in memory */
-    static __device__ __forceinline__ int64_t first(const vscan__scan &scan, int64_t i) {
+    static DEVICE int64_t first(const vscan__scan &scan, int64_t i) {
         return scan.backward ? scan.n - i - (V - 1) : i;
     }
 
     /* V flags of int from an aligned address on */
-    __device__ __forceinline__ void load_ints(const int32_t *from) {
+    DEVICE void load_ints(const int32_t *from) {
         if (V == 4) {
             const int4 quad = *(const int4 *)from;
             memcpy(raw, &quad, sizeof raw);
@@ -185,7 +184,7 @@ struct lane_heads {
     }
 
     template <int Type>
-    __device__ __forceinline__ void load(const vscan__scan &scan, int64_t i) {
+    DEVICE void load(const vscan__scan &scan, int64_t i) {
         const int64_t at = first(scan, i);
         /* whole 32-bit words are read, so the next 3 flags must exist, too */
         slow = at <= 0 || at + V + 3 > scan.n;
@@ -212,11 +211,11 @@ struct lane_heads {
 
     /* The same, forward, where all of them exist and are_whole(scan): nothing is chosen, and position 0 is
        not slow. */
-    static __device__ __forceinline__ bool are_whole(const vscan__scan &scan) {
+    static DEVICE bool are_whole(const vscan__scan &scan) {
         return ((uintptr_t)scan.flags & (scan.flag_type == VSCAN_INT ? 4 * V - 1 : 3)) == 0;
     }
     template <int Type>
-    __device__ __forceinline__ void load_whole(const vscan__scan &scan, int i) {
+    DEVICE void load_whole(const vscan__scan &scan, int i) {
         slow = false;
         if (Type == VSCAN_INT) {
             load_ints((const int32_t *)scan.flags + i);
@@ -229,7 +228,7 @@ struct lane_heads {
 
     /* bit j: whether the element at position i + j is the first of its segment in scan order */
     template <int Type>
-    __device__ __forceinline__ uint32_t bits(const vscan__scan &scan, int64_t i) const {
+    DEVICE uint32_t bits(const vscan__scan &scan, int64_t i) const {
         uint32_t mask = 0;
         if (slow) {
 #pragma unroll
@@ -262,7 +261,7 @@ struct flag_type_constant {
     static constexpr int value = Type;
 };
 template <class Use>
-static __device__ __forceinline__ void with_flag_type(int type, const Use &use) {
+static DEVICE void with_flag_type(int type, const Use &use) {
     if (type == VSCAN_BYTE)
         use(flag_type_constant<VSCAN_BYTE>());
     else if (type == VSCAN_BIT)
@@ -274,8 +273,8 @@ static __device__ __forceinline__ void with_flag_type(int type, const Use &use) 
 /* load, or load_whole, and bits for several groups of V elements: the first from position i on, the others
    step positions apart. */
 template <bool Whole = false, int Rows, int V>
-static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
-                                                  const vscan__scan &scan, int64_t i, int step) {
+static DEVICE void load_heads(lane_heads<V> (&flags)[Rows], const vscan__scan &scan, int64_t i,
+                              int step) {
     with_flag_type(scan.flag_type, [&](auto type) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r) {
@@ -289,9 +288,8 @@ static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
 }
 
 template <int Rows, int V>
-static __device__ __forceinline__ void bits_of_heads(uint32_t (&heads)[Rows],
-                                                     const lane_heads<V> (&flags)[Rows],
-                                                     const vscan__scan &scan, int64_t i, int step) {
+static DEVICE void bits_of_heads(uint32_t (&heads)[Rows], const lane_heads<V> (&flags)[Rows],
+                                 const vscan__scan &scan, int64_t i, int step) {
     with_flag_type(scan.flag_type, [&](auto type) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)

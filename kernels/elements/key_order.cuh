@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/launch.h"
+#include "machine/ptx.cuh"
 
 namespace vscan {
 
@@ -22,7 +23,7 @@ struct sort_order {
 };
 
 template <class K>
-static __device__ __forceinline__ K ordered(K x, const sort_order &order) {
+static DEVICE K ordered(K x, const sort_order &order) {
     constexpr int top = 8 * (int)sizeof(K) - 1;
     const K negative = (K)0 - (x >> top);
     const K number = (x ^ (negative & (K)order.flipped)) + (K)order.shift;

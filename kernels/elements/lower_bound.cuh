@@ -31,9 +31,9 @@ static inline search_guess guess_search(int64_t n, int64_t keys, int each) {
  * do not ascend, the result is some index of that range, always the same.
  */
 template <int Each, int Keys, class Numbers>
-static __device__ __forceinline__ void
-lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
-             const search_guess &guess, int64_t (&low)[Keys], int64_t (&high)[Keys]) {
+static DEVICE void lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
+                                const search_guess &guess, int64_t (&low)[Keys],
+                                int64_t (&high)[Keys]) {
     constexpr int probes = 32 * Each;
     const int lane = threadIdx.x % 32;
     int64_t base[Keys], step[Keys];
@@ -75,8 +75,8 @@ lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
 
 /* The same for one key. */
 template <int Each, class Numbers>
-static __device__ __forceinline__ int64_t lower_bound(const Numbers &numbers, int64_t n,
-                                                      int64_t key, const search_guess &guess) {
+static DEVICE int64_t lower_bound(const Numbers &numbers, int64_t n, int64_t key,
+                                  const search_guess &guess) {
     const int64_t keys[1] = {key};
     int64_t low[1] = {0}, high[1] = {n};
     lower_bounds<Each>(numbers, n, keys, guess, low, high);

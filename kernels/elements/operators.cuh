@@ -137,24 +137,24 @@ struct pair<op_plus, double> {
 
 /* ---- float max, and double and long max; min where a transform inverts the sign, or all bits ------- */
 
-static __device__ __forceinline__ int32_t bits_of(float x) {
+static DEVICE int32_t bits_of(float x) {
     return __float_as_int(x);
 }
-static __device__ __forceinline__ int64_t bits_of(double x) {
+static DEVICE int64_t bits_of(double x) {
     return __double_as_longlong(x);
 }
-static __device__ __forceinline__ float float_of(int32_t x) {
+static DEVICE float float_of(int32_t x) {
     return __int_as_float(x);
 }
-static __device__ __forceinline__ double float_of(int64_t x) {
+static DEVICE double float_of(int64_t x) {
     return __longlong_as_double(x);
 }
 
 /* -1 where x is negative, else 0. opaque keeps the compiler from using a predicate instead. */
-static __device__ __forceinline__ int32_t all_signs(int32_t x) {
+static DEVICE int32_t all_signs(int32_t x) {
     return opaque(x >> 31);
 }
-static __device__ __forceinline__ int64_t all_signs(int64_t x) {
+static DEVICE int64_t all_signs(int64_t x) {
     const int32_t high = all_signs((int32_t)(x >> 32));
     return (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)high);
 }
@@ -294,7 +294,7 @@ FORM(op_and, double, op_or, long, 1, DOUBLE_TRUTH)
 
 /* The balanced tree over the N = 2^k values of a lane. */
 template <class Pair, int N>
-static __device__ __forceinline__ typename Pair::U sum_items(typename Pair::U (&x)[N]) {
+static DEVICE typename Pair::U sum_items(typename Pair::U (&x)[N]) {
 #pragma unroll
     for (int half = 1; half < N; half *= 2)
 #pragma unroll
@@ -304,8 +304,7 @@ static __device__ __forceinline__ typename Pair::U sum_items(typename Pair::U (&
 
 /* Combines left and x into x, where `there` is true. */
 template <class Pair>
-static __device__ __forceinline__ void combine_where(bool there, typename Pair::U left,
-                                                     typename Pair::U &x) {
+static DEVICE void combine_where(bool there, typename Pair::U left, typename Pair::U &x) {
     if constexpr (std::is_same_v<typename Pair::U, int64_t> && Pair::identity == INT64_MIN) {
         take_where(there, left, x); /* a maximum */
     } else if (there) {
@@ -316,8 +315,8 @@ static __device__ __forceinline__ void combine_where(bool there, typename Pair::
 
 /* x = outer + (inner + x), where `there` is true. */
 template <class Pair>
-static __device__ __forceinline__ void combine_twice(bool there, typename Pair::U outer,
-                                                     typename Pair::U inner, typename Pair::U &x) {
+static DEVICE void combine_twice(bool there, typename Pair::U outer, typename Pair::U inner,
+                                 typename Pair::U &x) {
     if (!there) return;
     x = Pair::combine(inner, x);
     changed_here(x);

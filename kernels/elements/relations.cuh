@@ -9,7 +9,7 @@ namespace vscan {
 
 #define X(row, RELATION, TYPE, type, result)                                                       \
     struct compare_##row {                                                                         \
-        static __device__ __forceinline__ bool apply(type a, type b) { return (result); }          \
+        static DEVICE bool apply(type a, type b) { return (result); }                              \
     };
 VSCAN__COMPARE(X)
 #undef X
@@ -17,7 +17,7 @@ VSCAN__COMPARE(X)
 /* use(row), the row of this number, whose type must be T. A kernel contains all rows of its type,
    since they hardly differ. */
 template <class T, class Use>
-static __device__ __forceinline__ void with_relation(int number, Use use) {
+static DEVICE void with_relation(int number, Use use) {
     switch (number) {
 #define X(row, RELATION, TYPE, type, result)                                                       \
     case vscan__compare_##row:                                                                     \

@@ -14,7 +14,7 @@ namespace vscan {
 
 /* x[j] = all[shift + j], for a shift below V. */
 template <class T, int V>
-static __device__ __forceinline__ void take_shifted(T (&x)[V], T (&all)[2 * V - 1], int shift) {
+static DEVICE void take_shifted(T (&x)[V], T (&all)[2 * V - 1], int shift) {
 #pragma unroll
     for (int by = V / 2; by > 0; by /= 2)
 #pragma unroll
@@ -32,8 +32,7 @@ static __device__ __forceinline__ void take_shifted(T (&x)[V], T (&all)[2 * V - 
 
 /* Reads m elements before the warp's first one and V - m behind the last one, too: they must be there. */
 template <class Items, int Loads, class T>
-static __device__ __forceinline__ void load_shifted(Items (&items)[Loads], const T *at, int m,
-                                                    int lane) {
+static DEVICE void load_shifted(Items (&items)[Loads], const T *at, int m, int lane) {
     constexpr int V = 16 / (int)sizeof(T);
     T behind[V];
     int4 quad = {};
@@ -59,8 +58,7 @@ static __device__ __forceinline__ void load_shifted(Items (&items)[Loads], const
 }
 
 template <class Items, int Loads, class T>
-static __device__ __forceinline__ void store_shifted(const Items (&items)[Loads], T *at, int m,
-                                                     int lane) {
+static DEVICE void store_shifted(const Items (&items)[Loads], T *at, int m, int lane) {
     constexpr int V = 16 / (int)sizeof(T);
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {

@@ -22,31 +22,29 @@ static constexpr int small_most_threads = 1024;
 struct lane_elements {
     int first, n; /* the lane's first element */
 
-    __device__ __forceinline__ explicit lane_elements(int64_t all) {
+    DEVICE explicit lane_elements(int64_t all) {
         first = (int)(blockIdx.x * blockDim.x + threadIdx.x / 32 * 32) * small_lines +
                 (int)threadIdx.x % 32;
         n = (int)all;
     }
-    __device__ __forceinline__ int at(int r) const { return first + 32 * r; }
-    __device__ __forceinline__ bool is(int r) const { return at(r) < n; }
+    DEVICE int at(int r) const { return first + 32 * r; }
+    DEVICE bool is(int r) const { return at(r) < n; }
 
     template <class T>
-    __device__ __forceinline__ void load(T (&x)[small_lines], const void *vector) const {
+    DEVICE void load(T (&x)[small_lines], const void *vector) const {
         const T *const from = (const T *)vector + first;
 #pragma unroll
         for (int r = 0; r < small_lines; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
     }
     /* masks[r]: the flags of line r as bits, 0 past the n-th element. */
     template <class Flag>
-    __device__ __forceinline__ void load_masks_of(uint32_t (&masks)[small_lines],
-                                                  const void *flags) const {
+    DEVICE void load_masks_of(uint32_t (&masks)[small_lines], const void *flags) const {
         Flag x[small_lines];
         load(x, flags);
 #pragma unroll
         for (int r = 0; r < small_lines; ++r) masks[r] = __ballot_sync(warp_mask, x[r] != 0);
     }
-    __device__ __forceinline__ void load_masks(uint32_t (&masks)[small_lines], const void *flags,
-                                               int type) const {
+    DEVICE void load_masks(uint32_t (&masks)[small_lines], const void *flags, int type) const {
         if (type == VSCAN_INT) return load_masks_of<int32_t>(masks, flags);
         if (type == VSCAN_BYTE) return load_masks_of<uint8_t>(masks, flags);
         const int begin = first & ~31;
@@ -61,7 +59,7 @@ struct lane_elements {
 };
 
 /* By a block: its elements, of `bits` bits each, are prefetched, at most 128 bytes a thread. */
-static __device__ __forceinline__ void prefetch_of_block(const void *vector, int bits, int64_t n) {
+static DEVICE void prefetch_of_block(const void *vector, int bits, int64_t n) {
     const int items = (int)blockDim.x * small_lines, begin = (int)blockIdx.x * items;
     const int end = begin + items < (int)n ? begin + items : (int)n;
     const int at = begin / 8 * bits + 128 * (int)threadIdx.x;
@@ -71,7 +69,7 @@ static __device__ __forceinline__ void prefetch_of_block(const void *vector, int
 /* By all threads of the block; contains a barrier. own: a number of the warp, at most 32 *
    small_lines. Returns the sum over the warps before this one in the low 16 bits, over all warps in
    the high ones. */
-static __device__ __forceinline__ uint32_t sum_over_warps(uint32_t own, uint32_t (&warps)[32]) {
+static DEVICE uint32_t sum_over_warps(uint32_t own, uint32_t (&warps)[32]) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (lane == 0) warps[warp] = own;
     __syncthreads();

@@ -17,7 +17,7 @@ namespace vscan {
 
 /* A value of an argument as an element. */
 template <class T>
-static __device__ __forceinline__ T element_of(const vscan__value &value) {
+static DEVICE T element_of(const vscan__value &value) {
     T x;
     memcpy(&x, &value, sizeof x);
     return x;
@@ -25,7 +25,7 @@ static __device__ __forceinline__ T element_of(const vscan__value &value) {
 
 /* Whether positions that are multiples of Bytes bytes have addresses that are, too. */
 template <int Bytes = 16, class T>
-static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bool backward) {
+static DEVICE bool is_aligned(const T *vector, int64_t n, bool backward) {
     return ((uintptr_t)(backward ? vector + n : vector) & (Bytes - 1)) == 0;
 }
 
@@ -43,7 +43,7 @@ struct lane_items {
 
     /* aligned to in_bytes, and all before position n */
     template <class I>
-    __device__ __forceinline__ void load_whole(const In *in, I i, I n, bool backward) {
+    DEVICE void load_whole(const In *in, I i, I n, bool backward) {
         const In *const from = backward ? in + (n - V - i) : in + i;
         if constexpr (in_bytes == 16) {
             const int4 quad = *(const int4 *)from;
@@ -57,8 +57,7 @@ struct lane_items {
     }
 
     template <class I>
-    __device__ __forceinline__ void load(const In *in, I i, I n, bool backward,
-                                         const pair_transform &transform) {
+    DEVICE void load(const In *in, I i, I n, bool backward, const pair_transform &transform) {
         const In *const from = backward ? in + (n - V - i) : in + i;
 #pragma unroll
         for (int j = 0; j < V; ++j)
@@ -67,27 +66,27 @@ struct lane_items {
     }
 
     /* x[j] = Pair::in(element at position i + j), or the identity from position n on */
-    __device__ __forceinline__ void items(typename Pair::U (&x)[V], bool backward,
-                                          const pair_transform &transform) const {
+    DEVICE void items(typename Pair::U (&x)[V], bool backward,
+                      const pair_transform &transform) const {
 #pragma unroll
         for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j], transform);
     }
 
-    __device__ __forceinline__ void results(const typename Pair::U (&y)[V], bool backward,
-                                            const pair_transform &transform) {
+    DEVICE void results(const typename Pair::U (&y)[V], bool backward,
+                        const pair_transform &transform) {
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j], transform);
     }
 
     template <class I>
-    __device__ __forceinline__ void store_whole(T *out, I i, I n, bool backward) const {
+    DEVICE void store_whole(T *out, I i, I n, bool backward) const {
         int4 quad;
         memcpy(&quad, raw, 16);
         *(int4 *)(backward ? out + (n - V - i) : out + i) = quad;
     }
 
     template <class I>
-    __device__ __forceinline__ void store(T *out, I i, I n, bool backward) const {
+    DEVICE void store(T *out, I i, I n, bool backward) const {
         T *const to = backward ? out + (n - V - i) : out + i;
 #pragma unroll
         for (int j = 0; j < V; ++j)

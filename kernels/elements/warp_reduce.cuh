@@ -11,7 +11,7 @@
 namespace vscan {
 
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U across(typename Pair::U x, int distance) {
+static DEVICE typename Pair::U across(typename Pair::U x, int distance) {
     return Pair::combine(x, __shfl_xor_sync(warp_mask, x, distance));
 }
 
@@ -19,7 +19,7 @@ static __device__ __forceinline__ typename Pair::U across(typename Pair::U x, in
 template <class Pair>
 struct over_lanes {
     using U = typename Pair::U;
-    static __device__ __forceinline__ U sum(U x) {
+    static DEVICE U sum(U x) {
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) x = across<Pair>(x, d);
         return x;
@@ -29,30 +29,28 @@ struct over_lanes {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* redux.sync */
 template <>
 struct over_lanes<pair<op_plus, int>> {
-    static __device__ __forceinline__ int32_t sum(int32_t x) {
+    static DEVICE int32_t sum(int32_t x) {
         return (int32_t)__reduce_add_sync(warp_mask, (uint32_t)x);
     }
 };
 template <class T>
 struct over_lanes<pair<op_or, T>> {
-    static __device__ __forceinline__ int32_t sum(int32_t x) {
+    static DEVICE int32_t sum(int32_t x) {
         return (int32_t)__reduce_or_sync(warp_mask, (uint32_t)x);
     }
-    static __device__ __forceinline__ int64_t sum(int64_t x) {
+    static DEVICE int64_t sum(int64_t x) {
         const uint32_t high = (uint32_t)sum((int32_t)(x >> 32));
         return (int64_t)((uint64_t)high << 32 | (uint32_t)sum((int32_t)x));
     }
 };
 template <class T>
 struct over_lanes<pair<op_max, T>> {
-    static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return __reduce_max_sync(warp_mask, x);
-    }
-    static __device__ __forceinline__ float sum(float x) {
+    static DEVICE int32_t sum(int32_t x) { return __reduce_max_sync(warp_mask, x); }
+    static DEVICE float sum(float x) {
         return float_of(key_of_float::bits(sum(key_of_float::of(bits_of(x)))));
     }
     /* the high 32 bits decide; among lanes in which they are equal, the low ones */
-    static __device__ __forceinline__ int64_t sum(int64_t x) {
+    static DEVICE int64_t sum(int64_t x) {
         const int32_t high = sum((int32_t)(x >> 32));
         const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : 0;
         return (int64_t)high << 32 | __reduce_max_sync(warp_mask, low);
@@ -67,8 +65,7 @@ struct over_lanes<pair<op_max, T>> {
  * So it takes N - 1 exchanges until each lane has one row, not N at each level.
  */
 template <class Pair, int Rows, int End, int Distance = 1, int N>
-static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair::U (&x)[N],
-                                                                   int lane) {
+static DEVICE typename Pair::U rows_over_lanes(typename Pair::U (&x)[N], int lane) {
     using U = typename Pair::U;
     static_assert(N <= 32, "a lane has one row in the end");
     if constexpr (Distance == End) {

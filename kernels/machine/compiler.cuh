@@ -13,7 +13,7 @@ namespace vscan {
 
 /* Returns x. The compiler does not know that, so it cannot reuse what it derived from x before. */
 template <class X>
-static __device__ __forceinline__ X opaque(X x) {
+static DEVICE X opaque(X x) {
     if constexpr (sizeof(X) == 8)
         asm("" : "+l"(x));
     else
@@ -23,7 +23,7 @@ static __device__ __forceinline__ X opaque(X x) {
 
 /* Returns x, computed here each time: not kept in a register from one iteration of a loop to the
    next. */
-static __device__ __forceinline__ int made_here(int x) {
+static DEVICE int made_here(int x) {
     asm volatile("" : "+r"(x));
     return x;
 }
@@ -31,7 +31,7 @@ static __device__ __forceinline__ int made_here(int x) {
 /* x = y, in the register of x: a branch that changes many registers then needs no copies of
    them. */
 template <class X>
-static __device__ __forceinline__ void move_here(X &x, X y) {
+static DEVICE void move_here(X &x, X y) {
     if constexpr (sizeof(X) == 8) {
         uint64_t to, from;
         memcpy(&to, &x, 8);
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void move_here(X &x, X y) {
 /* Tells the compiler that x changes here. What this branch did to x is then done under a predicate,
    not always with a selection afterwards. */
 template <class X>
-static __device__ __forceinline__ void changed_here(X &x) {
+static DEVICE void changed_here(X &x) {
     if constexpr (sizeof(X) == 8) {
         uint64_t bits;
         memcpy(&bits, &x, 8);
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void changed_here(X &x) {
  * multiplications. The selections that the compiler would use share one with comparisons and bit
  * operations. The branch in the PTX becomes a predicate, never a jump.
  */
-static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t &x) {
+static DEVICE void take_where(bool there, int64_t y, int64_t &x) {
     asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.gt.and.s64 q, %1, %0, p;\n\t"
         "@!q bra kept; mov.b64 %0, %1; kept:}"
         : "+l"(x)
@@ -78,7 +78,7 @@ static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t
 
 /* Swaps x and y in their registers. */
 template <class X>
-static __device__ __forceinline__ void exchange_here(X &x, X &y) {
+static DEVICE void exchange_here(X &x, X &y) {
     if constexpr (sizeof(X) == 8) {
         uint64_t a, b;
         memcpy(&a, &x, 8);
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void exchange_here(X &x, X &y) {
 
 /* The same object; its address is computed once, not before each access. */
 template <class T>
-static __device__ __forceinline__ T &address_once(T &object) {
+static DEVICE T &address_once(T &object) {
     uint32_t address = (uint32_t)__cvta_generic_to_shared(&object);
     asm volatile("" : "+r"(address));
     return *(T *)__cvta_shared_to_generic(address);
@@ -108,7 +108,7 @@ static __device__ __forceinline__ T &address_once(T &object) {
 
 /* The same for an address in global memory. */
 template <class T>
-static __device__ __forceinline__ T *address_once(T *p) {
+static DEVICE T *address_once(T *p) {
     size_t address = __cvta_generic_to_global(p);
     asm volatile("" : "+l"(address));
     return (T *)__cvta_global_to_generic(address);

@@ -16,6 +16,9 @@
 #define VSCAN__TMA
 #endif
 
+/* Functions of kernels are part of their callers: no calls, and arrays stay in registers. */
+#define DEVICE __device__ __forceinline__
+
 #ifdef VSCAN_EMULATOR
 #include "emulated.h"
 #else
@@ -27,14 +30,14 @@
 namespace vscan {
 
 /* x != 0 as 1 or 0, in one instruction. */
-static __device__ __forceinline__ uint32_t is_not_0(int x) {
+static DEVICE uint32_t is_not_0(int x) {
     uint32_t y;
     asm("min.u32 %0, %1, 1;" : "=r"(y) : "r"(x));
     return y;
 }
 
 /* The lanes of the warp in which this bit of x equals this lane's. */
-static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit) {
+static DEVICE uint32_t lanes_alike(uint32_t x, uint32_t bit) {
     uint32_t lanes;
     asm("{\n\t"
         ".reg .pred set;\n\t"
@@ -49,7 +52,7 @@ static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit)
 }
 
 /* a & b & c, in one instruction. */
-static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+static DEVICE uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
     uint32_t x;
     asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(x) : "r"(a), "r"(b), "r"(c));
     return x;
@@ -58,42 +61,41 @@ static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uin
 /* ---- Relaxed accesses to global memory, each one indivisible
    ------------------------------------ */
 
-static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
-                                                     unsigned long long value) {
+static DEVICE void store_relaxed(unsigned long long *at, unsigned long long value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
-static __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long *at) {
+static DEVICE unsigned long long load_relaxed(const unsigned long long *at) {
     unsigned long long value;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
     return value;
 }
 
 /* *at &= ~bits, atomically, without a result to wait for. */
-static __device__ __forceinline__ void clear_bits(unsigned long long *at, unsigned long long bits) {
+static DEVICE void clear_bits(unsigned long long *at, unsigned long long bits) {
     asm volatile("red.relaxed.gpu.global.and.b64 [%0], %1;" ::"l"(at), "l"(~bits) : "memory");
 }
 
 /* The same with 4 bytes. */
-static __device__ __forceinline__ void store_relaxed(uint32_t *at, uint32_t value) {
+static DEVICE void store_relaxed(uint32_t *at, uint32_t value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
 
-static __device__ __forceinline__ uint32_t load_relaxed(const uint32_t *at) {
+static DEVICE uint32_t load_relaxed(const uint32_t *at) {
     uint32_t value;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
 
 /* Two consecutive ones, 16-byte aligned. */
-static __device__ __forceinline__ void store_relaxed(unsigned long long *at, unsigned long long low,
-                                                     unsigned long long high) {
+static DEVICE void store_relaxed(unsigned long long *at, unsigned long long low,
+                                 unsigned long long high) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high)
                  : "memory");
 }
 
-static __device__ __forceinline__ void
-load_relaxed(const unsigned long long *at, unsigned long long *low, unsigned long long *high) {
+static DEVICE void load_relaxed(const unsigned long long *at, unsigned long long *low,
+                                unsigned long long *high) {
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
                  : "=l"(*low), "=l"(*high)
                  : "l"(at)
@@ -101,7 +103,7 @@ load_relaxed(const unsigned long long *at, unsigned long long *low, unsigned lon
 }
 
 /* Bypasses the L1 cache: for data that is read once. */
-static __device__ __forceinline__ int4 load_quad(const void *at) {
+static DEVICE int4 load_quad(const void *at) {
     int4 quad;
     asm volatile("ld.global.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w)
@@ -110,12 +112,12 @@ static __device__ __forceinline__ int4 load_quad(const void *at) {
 }
 
 /* Prefetches the 128-byte line of this address into the L2 cache. */
-static __device__ __forceinline__ void prefetch_line(const void *from) {
+static DEVICE void prefetch_line(const void *from) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
 /* Lets so many cycles of the multiprocessor pass. */
-static __device__ __forceinline__ void wait_cycles(uint32_t cycles) {
+static DEVICE void wait_cycles(uint32_t cycles) {
     const uint32_t begin = (uint32_t)clock();
     while ((uint32_t)clock() - begin < cycles) {
     }
@@ -124,7 +126,7 @@ static __device__ __forceinline__ void wait_cycles(uint32_t cycles) {
 /* ---- Shared memory --------------------------------------------------------------------------- */
 
 /* Dynamic shared memory. Its alignment of 1024 bytes is that of the swizzle of tensor copies. */
-static __device__ __forceinline__ char *dynamic_shared() {
+static DEVICE char *dynamic_shared() {
     extern __shared__ __align__(1024) char bytes[];
     return bytes;
 }
@@ -132,7 +134,7 @@ static __device__ __forceinline__ char *dynamic_shared() {
 /* Asynchronous *to = *from, from global to shared memory, complete after async_copies_wait. 4, 8 or
    16 bytes, both addresses aligned to that. */
 template <class X>
-static __device__ __forceinline__ void async_copy(X *to, const X *from) {
+static DEVICE void async_copy(X *to, const X *from) {
 #if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(X) == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -149,7 +151,7 @@ static __device__ __forceinline__ void async_copy(X *to, const X *from) {
 #endif
 }
 
-static __device__ __forceinline__ void async_copies_wait() {
+static DEVICE void async_copies_wait() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
@@ -157,12 +159,12 @@ static __device__ __forceinline__ void async_copies_wait() {
 
 /* __syncthreads for some warps of a block, with Threads threads in all. Barrier is not 0. */
 template <int Barrier, int Threads>
-static __device__ __forceinline__ void sync_warps() {
+static DEVICE void sync_warps() {
     asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
 }
 
 /* The same with values known only at run time. */
-static __device__ __forceinline__ void sync_warps(int barrier, int threads) {
+static DEVICE void sync_warps(int barrier, int threads) {
     asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
@@ -170,14 +172,14 @@ static __device__ __forceinline__ void sync_warps(int barrier, int threads) {
 
 /* Once all blocks of a kernel have called this or finished, blocks of the next kernel may start
    (programmatic dependent launch). */
-static __device__ __forceinline__ void launch_dependents() {
+static DEVICE void launch_dependents() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
 /* Waits until the previous kernel has finished and its writes are visible. */
-static __device__ __forceinline__ void grid_dependency_wait(bool let_next = true) {
+static DEVICE void grid_dependency_wait(bool let_next = true) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
     if (let_next) launch_dependents();
@@ -189,15 +191,15 @@ static __device__ __forceinline__ void grid_dependency_wait(bool let_next = true
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 /* Other blocks of the cluster see initialised mbarriers after the next cluster_wait. */
-static __device__ __forceinline__ void fence_for_cluster() {
+static DEVICE void fence_for_cluster() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
 /* The barrier of the cluster, in two steps. */
-static __device__ __forceinline__ void cluster_arrive() {
+static DEVICE void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
-static __device__ __forceinline__ void cluster_wait() {
+static DEVICE void cluster_wait() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
@@ -206,7 +208,7 @@ static __device__ __forceinline__ void cluster_wait() {
  * the bytes, so no fence over all memory is needed, and only readers wait.
  */
 template <class U>
-static __device__ __forceinline__ void send_to_first_block(U *here, U value, uint64_t *barrier) {
+static DEVICE void send_to_first_block(U *here, U value, uint64_t *barrier) {
     uint32_t to, counter;
     asm("mapa.shared::cluster.u32 %0, %1, 0;"
         : "=r"(to)

@@ -25,7 +25,7 @@ struct bounds_arguments {
 };
 
 /* Where sample 1 .. 2^levels - 1 is, in order; the one after the last is the end. */
-static __device__ __forceinline__ int64_t sample_at(const bounds_arguments &a, int64_t k) {
+static DEVICE int64_t sample_at(const bounds_arguments &a, int64_t k) {
     return k * a.bounds.length >> a.levels;
 }
 
@@ -35,7 +35,7 @@ struct bound_of_value {
     K last;
     bool none;
 
-    __device__ __forceinline__ bound_of_value(const bounds_arguments &a, K raw, bool there) {
+    DEVICE bound_of_value(const bounds_arguments &a, K raw, bool there) {
         const K value = there ? ordered(raw, a.order) : 0;
         none = !there || (!a.bounds.upper && value == 0);
         last = value - (a.bounds.upper ? 0 : 1);
@@ -43,14 +43,14 @@ struct bound_of_value {
 };
 
 /* The elements between samples k and k + 1: the first one, and the one behind the last. */
-static __device__ __forceinline__ int64_t behind_sample(const bounds_arguments &a, int k) {
+static DEVICE int64_t behind_sample(const bounds_arguments &a, int k) {
     return k == 0 ? 0 : sample_at(a, k) + 1;
 }
 
 /* Narrows the range from .. to of a bound to at most `most` elements. By a warp. */
 template <class K>
-static __device__ __forceinline__ void narrow_by_warp(const bounds_arguments &a, K last, int most,
-                                                      int64_t &from, int64_t &to) {
+static DEVICE void narrow_by_warp(const bounds_arguments &a, K last, int most, int64_t &from,
+                                  int64_t &to) {
     const K *const sorted = (const K *)a.bounds.sorted;
     const int lane = (int)threadIdx.x % 32;
     while (to - from > most) {
@@ -83,7 +83,7 @@ struct bounds_search {
     const K *const sorted = (const K *)a.bounds.sorted;
     const int threads = (int)blockDim.x, thread = (int)threadIdx.x, end = 1 << a.levels;
 
-    __device__ __forceinline__ void load_samples() const {
+    DEVICE void load_samples() const {
         constexpr int together = 8; /* loads in flight */
         for (int from = 1 + thread; from < end; from += together * threads) {
             K x[together];
@@ -102,7 +102,7 @@ struct bounds_search {
         }
     }
 
-    __device__ __forceinline__ void stage(int64_t from, int count) const {
+    DEVICE void stage(int64_t from, int count) const {
 #pragma unroll 8
         for (int e = thread; e < count; e += threads)
             shared.staged[e] = ordered(sorted[from + e], a.order);
@@ -110,8 +110,8 @@ struct bounds_search {
 
     /* By the block: finds the elements from .. to - 1 between which all values of a tile lie, and stages them
        if they are few enough. Returns whether they are. */
-    __device__ __forceinline__ bool stage_between(const bound &least, const bound &most,
-                                                  int64_t &from, int64_t &to) const {
+    DEVICE bool stage_between(const bound &least, const bound &most, int64_t &from,
+                              int64_t &to) const {
         int from_node = 1, to_node = 1;
         for (int level = 0; level < a.levels; ++level) {
             from_node = 2 * from_node + (!least.none && shared.samples[from_node] <= least.last);
@@ -141,8 +141,7 @@ struct bounds_search {
     }
 
     /* How many of the first `here` staged elements count for each value. */
-    __device__ __forceinline__ void search_staged(int (&before)[R], const K (&last)[R],
-                                                  int here) const {
+    DEVICE void search_staged(int (&before)[R], const K (&last)[R], int here) const {
         for (int half = here > 0 ? 1 << (31 - __clz(here)) : 0; half > 0; half /= 2)
 #pragma unroll
             for (int r = 0; r < R; ++r) {
@@ -151,9 +150,8 @@ struct bounds_search {
             }
     }
 
-    __device__ __forceinline__ void search_samples(int64_t (&low)[R], int64_t (&high)[R],
-                                                   const K (&last)[R],
-                                                   const bool (&none)[R]) const {
+    DEVICE void search_samples(int64_t (&low)[R], int64_t (&high)[R], const K (&last)[R],
+                               const bool (&none)[R]) const {
         int node[R];
 #pragma unroll
         for (int r = 0; r < R; ++r) node[r] = 1;
@@ -168,8 +166,7 @@ struct bounds_search {
         }
     }
 
-    __device__ __forceinline__ void search_memory(int64_t (&low)[R], int64_t (&high)[R],
-                                                  const K (&last)[R]) const {
+    DEVICE void search_memory(int64_t (&low)[R], int64_t (&high)[R], const K (&last)[R]) const {
         bool more = false;
 #pragma unroll
         for (int r = 0; r < R; ++r) more |= low[r] < high[r];
@@ -195,7 +192,7 @@ struct bounds_search {
 
     /* A tile of values. window: how many elements are to be staged from shared.next on; becomes that of the
        next tile, if there is one. */
-    __device__ __forceinline__ void search(int tile, bool is_last, int &window) const {
+    DEVICE void search(int tile, bool is_last, int &window) const {
         /* ---- Values ---- */
         const int64_t items = (int64_t)threads * R, first = (int64_t)tile * items;
         const int64_t tile_end = first + items < a.bounds.n ? first + items : a.bounds.n;

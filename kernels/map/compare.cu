@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(map_threads)
 
 /* ---- Logic ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t logic(int op, uint32_t a, uint32_t b) {
+static DEVICE uint32_t logic(int op, uint32_t a, uint32_t b) {
     return op == vscan__logic_and ? a & b : op == vscan__logic_or ? a | b : a ^ b;
 }
 
@@ -85,9 +85,8 @@ __global__ void __launch_bounds__(map_threads)
 
 /* The bits of the vector, or the scalar where the vector is NULL. */
 template <int V, int R>
-static __device__ __forceinline__ void load_bits(uint32_t (&x)[R][V], const void *vector,
-                                                 const vscan__value &scalar,
-                                                 const map_tile<V, R> &tile) {
+static DEVICE void load_bits(uint32_t (&x)[R][V], const void *vector, const vscan__value &scalar,
+                             const map_tile<V, R> &tile) {
     if (vector != nullptr) {
         load_flags<V, R>(x, vector, VSCAN_BIT, tile);
         return;
@@ -113,7 +112,7 @@ __global__ void __launch_bounds__(map_threads)
     struct convert_##row {                                                                         \
         using F = from;                                                                            \
         using T = to;                                                                              \
-        static __device__ __forceinline__ T apply(F a) { return (result); }                        \
+        static DEVICE T apply(F a) { return (result); }                                            \
     };
 VSCAN__CONVERT(X)
 #undef X
@@ -121,7 +120,7 @@ VSCAN__CONVERT(X)
 /* One kernel serves all conversions between two sizes; From and To are unsigned integers of these
    sizes. Applies the row if it is one of them. */
 template <class Row, class To, class From, int V, int R>
-static __device__ __forceinline__ void apply_convert(To (&x)[R][V], const From (&a)[R][V]) {
+static DEVICE void apply_convert(To (&x)[R][V], const From (&a)[R][V]) {
     if constexpr (sizeof(From) == sizeof(typename Row::F) &&
                   sizeof(To) == sizeof(typename Row::T)) {
         for_each_item<R, V>([&](int r, int j) {

@@ -18,7 +18,7 @@ namespace vscan {
 
 /* Byte k: 1 where row holds for byte k of a and of b. Bit 7 of each byte carries what is found out;
    no sum or difference of the lower bits leaves its byte. */
-static __device__ __forceinline__ uint32_t compare_four(int row, uint32_t a, uint32_t b) {
+static DEVICE uint32_t compare_four(int row, uint32_t a, uint32_t b) {
     const uint32_t high = 0x80808080u, different = a ^ b;
     uint32_t holds;
     if (row == vscan__compare_equal_uint8) {
@@ -38,15 +38,14 @@ static __device__ __forceinline__ uint32_t compare_four(int row, uint32_t a, uin
 
 /* Bytes by which the first chunk of tiles misses its alignment. */
 template <int W>
-static __device__ __forceinline__ uint32_t misfit_of(const void *vector, int begin) {
+static DEVICE uint32_t misfit_of(const void *vector, int begin) {
     return vector == nullptr ? 0 : ((uint32_t)(uintptr_t)vector + (uint32_t)begin) % (4 * W);
 }
 
 /* Chunks of W words of four elements, or of the scalar where the vector is NULL. */
 template <int W, int R>
-static __device__ __forceinline__ void load_fours(uint32_t (&x)[R][W], const void *vector,
-                                                  uint32_t misfit, uint8_t scalar,
-                                                  const map_tile<4 * W, R> &tile) {
+static DEVICE void load_fours(uint32_t (&x)[R][W], const void *vector, uint32_t misfit,
+                              uint8_t scalar, const map_tile<4 * W, R> &tile) {
     const uint8_t *const from = (const uint8_t *)vector;
     if (vector == nullptr) {
         for_each_item<R, W>([&](int r, int w) { x[r][w] = scalar * 0x01010101u; });

@@ -14,15 +14,15 @@ static int blocks_for(const vscan__launch *launch, int64_t threads) {
     return (int)(needed < resident ? needed : resident);
 }
 
-static __device__ __forceinline__ int64_t first_index() {
+static DEVICE int64_t first_index() {
     return (int64_t)blockIdx.x * block_threads + threadIdx.x;
 }
-static __device__ __forceinline__ int64_t index_step() {
+static DEVICE int64_t index_step() {
     return (int64_t)gridDim.x * block_threads;
 }
 
 /* The bits of word w that are among bits first .. first + n - 1 of the vector. */
-static __device__ __forceinline__ uint32_t bits_of_word(int64_t w, int64_t first, int64_t n) {
+static DEVICE uint32_t bits_of_word(int64_t w, int64_t first, int64_t n) {
     const int64_t low = first - 32 * w, high = first + n - 32 * w;
     uint32_t mask = 0xffffffffu;
     if (low > 0) mask &= 0xffffffffu << low;

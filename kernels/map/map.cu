@@ -17,14 +17,14 @@ namespace vscan {
 #define X(row, OP, TYPE, type, result)                                                             \
     struct unary_##row {                                                                           \
         using T = type;                                                                            \
-        static __device__ __forceinline__ T apply(T a) { return (result); }                        \
+        static DEVICE T apply(T a) { return (result); }                                            \
     };
 VSCAN__UNARY(X)
 #undef X
 
 /* Applies the row if it is one of type T; otherwise there is no code. */
 template <class Row, class T, int V, int R>
-static __device__ __forceinline__ void apply_unary(T (&a)[R][V]) {
+static DEVICE void apply_unary(T (&a)[R][V]) {
     if constexpr (same_type<T, typename Row::T>) {
         for_each_item<R, V>([&](int r, int j) { a[r][j] = Row::apply(a[r][j]); });
     }
@@ -57,16 +57,16 @@ static constexpr bool is_division(int op) {
     struct binary_##row {                                                                          \
         using T = type;                                                                            \
         static constexpr bool division = is_division(VSCAN_BINARY_##OP);                           \
-        static __device__ __forceinline__ T apply(T a, T b) { return (result); }                   \
-        static __device__ __forceinline__ bool wrong(T a, T b) { return (by_0); }                  \
+        static DEVICE T apply(T a, T b) { return (result); }                                       \
+        static DEVICE bool wrong(T a, T b) { return (by_0); }                                      \
     };
 VSCAN__BINARY(X)
 #undef X
 
 /* The same for divisions, or for all others. *wrong: an element that was divided by 0. */
 template <class Row, bool Division, class T, int V, int R>
-static __device__ __forceinline__ void apply_binary(T (&a)[R][V], const T (&b)[R][V],
-                                                    const map_tile<V, R> &tile, int64_t *wrong) {
+static DEVICE void apply_binary(T (&a)[R][V], const T (&b)[R][V], const map_tile<V, R> &tile,
+                                int64_t *wrong) {
     if constexpr (same_type<T, typename Row::T> && Row::division == Division) {
         for_each_item<R, V>([&](int r, int j) {
             if (Row::wrong(a[r][j], b[r][j]) && tile.at(r, j) < tile.end) *wrong = tile.at(r, j);

@@ -32,8 +32,7 @@ static matrix_arguments<Shape> matrix_arguments_of(const vscan__launch *launch,
 /* ---- Overlapping launches, of rows ------------------------------------------------------------- */
 
 /* Bytes that rows take. */
-static __host__ __device__ __forceinline__ int64_t rows_span(const vscan__matrix &matrix,
-                                                             int size) {
+static __host__ DEVICE int64_t rows_span(const vscan__matrix &matrix, int size) {
     return ((matrix.lines - 1) * matrix.line_step + matrix.length) * size;
 }
 
@@ -53,7 +52,7 @@ rows_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, cons
 /* By each block, before anything is read: waits for the kernel before, where launches overlap. Meanwhile
    a share of the matrix is prefetched, about what the block will read, and together all of it. */
 template <class T, class Arguments>
-static __device__ __forceinline__ void begin_rows(const Arguments &a) {
+static DEVICE void begin_rows(const Arguments &a) {
 #ifdef VSCAN__TMA
     if (a.ahead > 0 && threadIdx.x == 0) {
         const uintptr_t in = (uintptr_t)a.matrix.in, first = in & ~(uintptr_t)15;
@@ -71,7 +70,7 @@ static __device__ __forceinline__ void begin_rows(const Arguments &a) {
 
 /* The number of a column's first element in memory. Columns of several matrices are numbered
    consecutively. A launch has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */
-static __device__ __forceinline__ int64_t column_at(const vscan__matrix &matrix, int64_t column) {
+static DEVICE int64_t column_at(const vscan__matrix &matrix, int64_t column) {
     if (matrix.each == matrix.lines) return column;
     const uint32_t of = (uint32_t)column / (uint32_t)matrix.each;
     return of * matrix.apart + ((uint32_t)column - of * (uint32_t)matrix.each);
@@ -79,7 +78,7 @@ static __device__ __forceinline__ int64_t column_at(const vscan__matrix &matrix,
 
 /* The initial value of a line, or the identity. */
 template <class Pair, class Arguments>
-static __device__ __forceinline__ typename Pair::U initial_of(const Arguments &a, int64_t line) {
+static DEVICE typename Pair::U initial_of(const Arguments &a, int64_t line) {
     using T = typename Pair::T;
     const vscan__matrix &matrix = a.matrix;
     if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial), a.transform);
@@ -89,13 +88,13 @@ static __device__ __forceinline__ typename Pair::U initial_of(const Arguments &a
 }
 
 /* In order: whether R4 can be more than nothing. */
-static __device__ __forceinline__ bool has_r4(const vscan__matrix &matrix) {
+static DEVICE bool has_r4(const vscan__matrix &matrix) {
     return matrix.has_initial || matrix.length > VSCAN__LEVEL_3;
 }
 
 /* Sets x to the identity from x[here] on, then scans it, in order by the Sklansky network. */
 template <class Pair, int R>
-static __device__ __forceinline__ void scan_slice(typename Pair::U (&x)[R], int here) {
+static DEVICE void scan_slice(typename Pair::U (&x)[R], int here) {
     if (here < R) {
 #pragma unroll
         for (int j = 0; j < R; ++j)
@@ -111,7 +110,7 @@ static __device__ __forceinline__ void scan_slice(typename Pair::U (&x)[R], int 
 
 /* x[here - 1] if it exists, else `none`; by selects, since an index would put x in local memory. */
 template <class U, int R>
-static __device__ __forceinline__ U last_of(const U (&x)[R], int here, U none) {
+static DEVICE U last_of(const U (&x)[R], int here, U none) {
     U last = none;
 #pragma unroll
     for (int j = 0; j < R; ++j)

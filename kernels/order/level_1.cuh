@@ -22,8 +22,8 @@ template <class U, int N>
 struct row_of {
     static constexpr int wide = 16 / sizeof(U);
     packed<U, wide> quads[N / wide + 1];
-    __device__ __forceinline__ U &operator[](int k) { return ((U *)quads)[k]; }
-    __device__ __forceinline__ U operator[](int k) const { return ((const U *)quads)[k]; }
+    DEVICE U &operator[](int k) { return ((U *)quads)[k]; }
+    DEVICE U operator[](int k) const { return ((const U *)quads)[k]; }
 };
 
 /* The sums of a partition's groups, and their head flags: whether any; counting: how many. */
@@ -33,10 +33,8 @@ struct group_sums {
     static constexpr int groups = nested<U>::groups;
     row_of<U, groups> sums[Blocks];
     uint32_t all_heads[Segmented ? Blocks : 1][groups];
-    __device__ __forceinline__ U &sum(int group) { return sums[group / groups][group % groups]; }
-    __device__ __forceinline__ uint32_t &heads(int group) {
-        return all_heads[group / groups][group % groups];
-    }
+    DEVICE U &sum(int group) { return sums[group / groups][group % groups]; }
+    DEVICE uint32_t &heads(int group) { return all_heads[group / groups][group % groups]; }
 };
 
 /* What add_groups makes of them. */
@@ -55,9 +53,9 @@ struct level_1_blocks {
  * done(sum of the block, number of its heads or whether there are any). writes: all of `to`.
  */
 template <class Pair, bool Segmented, int Blocks, class Done>
-static __device__ __forceinline__ void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
-                                                  group_sums<Pair, Segmented, Blocks> &from,
-                                                  bool counting, int lane, bool writes, Done done) {
+static DEVICE void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
+                              group_sums<Pair, Segmented, Blocks> &from, bool counting, int lane,
+                              bool writes, Done done) {
     using U = typename Pair::U;
     uint32_t any = 0, before = 0, heads = 0;
 #pragma unroll
@@ -108,9 +106,9 @@ struct before_group {
     uint32_t count; /* of heads, in the partition, if counting */
 
     /* The result before its first element. */
-    __device__ __forceinline__ U base() const { return tile.sum(Pair::combine(r2, r1)); }
+    DEVICE U base() const { return tile.sum(Pair::combine(r2, r1)); }
     /* The result of an element with X0 = x; cut: its segment begins in the group. */
-    __device__ __forceinline__ U result(U x, bool cut) const {
+    DEVICE U result(U x, bool cut) const {
         const U sum = tile.sum(Pair::combine(r2, Pair::combine(r1, x)));
         return cut ? Pair::combine(initial, x) : sum;
     }
@@ -122,10 +120,8 @@ struct before_group_in_any_order {
     using U = typename Pair::U;
     U all;
     uint32_t count;
-    __device__ __forceinline__ U base() const { return all; }
-    __device__ __forceinline__ U result(U x, bool cut) const {
-        return Pair::combine(cut ? Pair::identity : all, x);
-    }
+    DEVICE U base() const { return all; }
+    DEVICE U result(U x, bool cut) const { return Pair::combine(cut ? Pair::identity : all, x); }
 };
 
 } /* namespace vscan */

@@ -32,17 +32,15 @@ struct before_tile {
     using U = typename Pair::U;
     U r3, r4;
 
-    static __device__ __forceinline__ before_tile from(U initial) {
-        return {Pair::identity, initial};
-    }
+    static DEVICE before_tile from(U initial) { return {Pair::identity, initial}; }
     /* A segment begins in the tile that is passed next: what was before it is absent. */
-    __device__ __forceinline__ void cut(U initial) {
+    DEVICE void cut(U initial) {
         r3 = Pair::identity;
         r4 = initial;
     }
     /* Passes tile number `tile`, whose sum (X2 at its end) is `sum`. */
     template <class Index>
-    __device__ __forceinline__ void pass(Index tile, U sum) {
+    DEVICE void pass(Index tile, U sum) {
         if constexpr (Pair::in_any_order) {
             r4 = Pair::combine(r4, sum);
         } else {
@@ -55,12 +53,12 @@ struct before_tile {
     }
     /* Whether one of so many tiles is the last of its block of level 3. */
     template <class Index>
-    __device__ __forceinline__ bool ends_level_3(Index tile, int tiles) const {
+    DEVICE bool ends_level_3(Index tile, int tiles) const {
         constexpr int all = nested<typename Pair::T>::tiles;
         return (int)((uint32_t)tile % all) + tiles >= all;
     }
     /* X4 from X2. */
-    __device__ __forceinline__ U sum(U x2) const {
+    DEVICE U sum(U x2) const {
         if constexpr (Pair::in_any_order) return Pair::combine(r4, x2);
         return Pair::combine(r4, Pair::combine(r3, x2));
     }

@@ -15,13 +15,13 @@
 namespace vscan {
 
 /* Bits from .. lane - 1 of a ballot, for from <= lane. */
-static __device__ __forceinline__ unsigned lanes_between(unsigned ballot, int from, int lane) {
+static DEVICE unsigned lanes_between(unsigned ballot, int from, int lane) {
     return ballot & ((1u << lane) - (1u << from));
 }
 
 /* x[j] becomes the sum of x[0 .. j], or of its segment. */
 template <class Pair, bool Segmented = false, int R>
-static __device__ __forceinline__ void network(typename Pair::U (&x)[R], uint32_t heads = 0) {
+static DEVICE void network(typename Pair::U (&x)[R], uint32_t heads = 0) {
 #pragma unroll
     for (int half = 1; half < R; half *= 2) {
 #pragma unroll
@@ -37,8 +37,7 @@ static __device__ __forceinline__ void network(typename Pair::U (&x)[R], uint32_
 
 /* The same for many elements with few heads. Returns, bit j: a segment begins among x[0 .. j]. */
 template <class Pair, bool Segmented, int R>
-static __device__ __forceinline__ uint32_t network_spreading_heads(typename Pair::U (&x)[R],
-                                                                   uint32_t heads) {
+static DEVICE uint32_t network_spreading_heads(typename Pair::U (&x)[R], uint32_t heads) {
     if constexpr (!Segmented) {
         network<Pair>(x);
     } else {
@@ -66,9 +65,8 @@ static __device__ __forceinline__ uint32_t network_spreading_heads(typename Pair
  *   used         only so many lanes have elements; the same in all lanes
  */
 template <class Pair, bool Segmented, int Lanes, int R>
-static __device__ __forceinline__ void network_over_lanes(typename Pair::U (&x)[R], uint32_t heads,
-                                                          unsigned any, int k, int first_lane,
-                                                          int used = Lanes) {
+static DEVICE void network_over_lanes(typename Pair::U (&x)[R], uint32_t heads, unsigned any, int k,
+                                      int first_lane, int used = Lanes) {
 #pragma unroll
     for (int half = 1; half < Lanes; half *= 2) {
         if (half >= used) break;
@@ -89,8 +87,8 @@ static __device__ __forceinline__ void network_over_lanes(typename Pair::U (&x)[
  * segment, up to itself. Where any order suits, only the sums of lanes go over the lanes.
  */
 template <class Pair, bool Segmented, int Lanes, int V>
-static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32_t heads,
-                                                unsigned any, int lane, int used = Lanes) {
+static DEVICE void sklansky(typename Pair::U (&x)[V], uint32_t heads, unsigned any, int lane,
+                            int used = Lanes) {
     using U = typename Pair::U;
     network<Pair, Segmented>(x, heads);
     if constexpr (Pair::in_any_order && V > 1) {

@@ -17,7 +17,7 @@ struct pack_arguments {
 };
 
 /* By one thread: reports an error if out has no room for this many elements. */
-static __device__ __forceinline__ void check_room(const pack_arguments &a, int64_t elements) {
+static DEVICE void check_room(const pack_arguments &a, int64_t elements) {
     if (elements <= a.pack.length || *(volatile int32_t *)&a.late->status != VSCAN_OK) return;
     *(volatile int64_t *)&a.late->at = elements;
     *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;

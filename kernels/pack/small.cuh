@@ -11,9 +11,8 @@ namespace vscan {
 /* Bit l of masks[r]: whether lane l keeps its element of row r. x has elements of type Value as
    integers. */
 template <class Value, class T>
-static __device__ __forceinline__ void
-compare_lines(uint32_t (&masks)[small_lines], const pack_arguments &a,
-              const lane_elements &elements, const T (&x)[small_lines]) {
+static DEVICE void compare_lines(uint32_t (&masks)[small_lines], const pack_arguments &a,
+                                 const lane_elements &elements, const T (&x)[small_lines]) {
     Value scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
     with_relation<Value>(a.pack.row, [&](auto relation) {

@@ -71,7 +71,7 @@ static constexpr int pack_items = pack_threads *pack_chunks *Form::V;
 
 /* Where chunk r of this lane begins. */
 template <class Form>
-static __device__ __forceinline__ int64_t chunk_at(int64_t tile, int r) {
+static DEVICE int64_t chunk_at(int64_t tile, int r) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     return tile * pack_items<Form> + ((warp * pack_chunks + r) * 32 + lane) * Form::V;
 }
@@ -81,8 +81,8 @@ static __device__ __forceinline__ int64_t chunk_at(int64_t tile, int r) {
 /* This lane's chunks of a vector, with 0 from element n on. whole: the tile is; wide: chunks are
    aligned. */
 template <class Form, class U>
-static __device__ __forceinline__ void load_pack(U (&x)[pack_chunks][Form::V], const void *vector,
-                                                 int64_t n, int64_t tile, bool whole, bool wide) {
+static DEVICE void load_pack(U (&x)[pack_chunks][Form::V], const void *vector, int64_t n,
+                             int64_t tile, bool whole, bool wide) {
     constexpr int V = Form::V;
     const U *const from = (const U *)vector;
     if (whole && wide) {
@@ -117,9 +117,8 @@ static __device__ __forceinline__ void load_pack(U (&x)[pack_chunks][Form::V], c
 }
 
 template <class Form>
-static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_chunks][Form::V],
-                                                 const pack_arguments &a, int64_t tile,
-                                                 bool whole) {
+static DEVICE void load_tile(typename Form::T (&x)[pack_chunks][Form::V], const pack_arguments &a,
+                             int64_t tile, bool whole) {
     using T = typename Form::T;
     load_pack<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
 }
@@ -128,8 +127,7 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_chun
    elements; and the elements that go with flags, if elements_too. Only where one instruction
    prefetches that much (sm_90). */
 template <class Form>
-static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile,
-                                                     bool elements_too) {
+static DEVICE void prefetch_tile(const pack_arguments &a, int64_t tile, bool elements_too) {
 #ifdef VSCAN__TMA
     constexpr int size = sizeof(typename Form::T), items = pack_items<Form> / pack_prefetches;
     const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
@@ -147,8 +145,7 @@ static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, in
 
 /* Bit r * V + j: flag j of chunk r, of type Flag. */
 template <class Form, class Flag>
-static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a, int64_t tile,
-                                                        bool whole) {
+static DEVICE uint32_t load_mask_of(const pack_arguments &a, int64_t tile, bool whole) {
     constexpr int V = Form::V;
     Flag x[pack_chunks][V];
     load_pack<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
@@ -169,8 +166,7 @@ static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a,
 
 /* The same for all types. Bits from element n on may be anything, but their flags are not read. */
 template <class Form>
-static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, int64_t tile,
-                                                     bool whole) {
+static DEVICE uint32_t load_mask(const pack_arguments &a, int64_t tile, bool whole) {
     if (a.pack.flag_type == VSCAN_INT) return load_mask_of<Form, int32_t>(a, tile, whole);
     if (a.pack.flag_type == VSCAN_BYTE) return load_mask_of<Form, uint8_t>(a, tile, whole);
     const uint32_t *const words = (const uint32_t *)a.pack.flags;
@@ -186,8 +182,7 @@ static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, in
 }
 
 template <class T, int V>
-static __device__ __forceinline__ uint32_t compare_mask(const pack_arguments &a,
-                                                        const T (&x)[pack_chunks][V]) {
+static DEVICE uint32_t compare_mask(const pack_arguments &a, const T (&x)[pack_chunks][V]) {
     T scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
     const bool exchanged = a.pack.exchanged;
@@ -206,7 +201,7 @@ static __device__ __forceinline__ uint32_t compare_mask(const pack_arguments &a,
 
 /* Clears the bits from element n on. */
 template <class Form>
-static __device__ __forceinline__ uint32_t cut_mask(uint32_t mask, int64_t n, int64_t tile) {
+static DEVICE uint32_t cut_mask(uint32_t mask, int64_t n, int64_t tile) {
     constexpr int V = Form::V;
 #pragma unroll
     for (int r = 0; r < pack_chunks; ++r) {
@@ -226,7 +221,7 @@ struct pack_counts {
     uint32_t before[pack_fours], totals[pack_fours];
 
     /* By whole warps. */
-    __device__ __forceinline__ void count(uint32_t flags) {
+    DEVICE void count(uint32_t flags) {
         constexpr int V = Form::V;
         mask = flags;
 #pragma unroll
@@ -242,7 +237,7 @@ struct pack_counts {
     }
 
     /* flags of the warp */
-    __device__ __forceinline__ uint32_t total() const {
+    DEVICE uint32_t total() const {
         uint32_t sum = 0;
 #pragma unroll
         for (int r = 0; r < pack_chunks; ++r) sum += totals[r / 4] >> 8 * (r % 4) & 255;
@@ -251,7 +246,7 @@ struct pack_counts {
 
     /* Calls use(r, place of chunk r), given the place of the warp. */
     template <class Use>
-    __device__ __forceinline__ void each_chunk(uint32_t place, Use use) const {
+    DEVICE void each_chunk(uint32_t place, Use use) const {
 #pragma unroll
         for (int r = 0; r < pack_chunks; ++r) {
             use(r, place + (before[r / 4] >> 8 * (r % 4) & 255));
@@ -264,9 +259,8 @@ struct pack_counts {
 
 /* Numbers of a tile: base flags are before it, and place flags in it before this warp. */
 template <class Form>
-static __device__ __forceinline__ void write_numbers(const pack_arguments &a, int64_t tile,
-                                                     bool whole, const pack_counts<Form> &counts,
-                                                     uint32_t place, int64_t base) {
+static DEVICE void write_numbers(const pack_arguments &a, int64_t tile, bool whole,
+                                 const pack_counts<Form> &counts, uint32_t place, int64_t base) {
     using P = typename Form::T;
     constexpr int V = Form::V, quad = 16 / (int)sizeof(P);
     P *const out = (P *)a.pack.out;
@@ -291,7 +285,7 @@ static __device__ __forceinline__ void write_numbers(const pack_arguments &a, in
 
 /* Packed bytes by words, each of which is put together from two where `to` is not aligned as they are.
    Other blocks write what stands beside them, also in the first and the last word. */
-static __device__ __forceinline__ void write_bytes(uint8_t *to, const uint8_t *packed, int count) {
+static DEVICE void write_bytes(uint8_t *to, const uint8_t *packed, int count) {
     const int thread = threadIdx.x, ahead = (int)(-(uintptr_t)to & 3);
     const int head = ahead < count ? ahead : count, words = (count - head) / 4;
     const int tail = head + 4 * words;
@@ -329,18 +323,16 @@ struct pack_kernel : chained_kernel {
     uint32_t place = 0, set = 0;           /* flags of the tile in hand before this warp, and all */
     int64_t before = 0;                    /* flags before the tile in hand */
 
-    __device__ __forceinline__ pack_kernel(const pack_arguments &a, shared_memory &shared)
+    DEVICE pack_kernel(const pack_arguments &a, shared_memory &shared)
         : a(a), shared(shared), tiles((int)((a.pack.n + items - 1) / items)) {}
 
-    __device__ __forceinline__ bool is_whole(int tile) const {
-        return (int64_t)(tile + 1) * items <= a.pack.n;
-    }
-    __device__ __forceinline__ bool is_dense() const { return set > pack_dense_above<items>; }
+    DEVICE bool is_whole(int tile) const { return (int64_t)(tile + 1) * items <= a.pack.n; }
+    DEVICE bool is_dense() const { return set > pack_dense_above<items>; }
 
-    __device__ __forceinline__ enum ticket_time ticket_time() const {
+    DEVICE enum ticket_time ticket_time() const {
         return !Form::elements ? after_look_back : is_dense() ? after_writing : after_counting;
     }
-    __device__ __forceinline__ void prefetch(int tile, bool first) const {
+    DEVICE void prefetch(int tile, bool first) const {
         if (first) return; /* prefetched before there was a ticket */
         if (tile < tiles)
             prefetch_tile<Form>(a, tile, is_dense() && a.pack.flag_type != VSCAN_INT);
@@ -348,7 +340,7 @@ struct pack_kernel : chained_kernel {
             launch_dependents();
     }
 
-    __device__ __forceinline__ void stage() {
+    DEVICE void stage() {
         place = shared.places[warp];
         if constexpr (!Form::elements) {
             counts = next_counts;
@@ -364,7 +356,7 @@ struct pack_kernel : chained_kernel {
         }
     }
 
-    __device__ __forceinline__ void count(int next) {
+    DEVICE void count(int next) {
         const bool whole = is_whole(next);
         /* flags first: the aggregate depends on them alone */
         uint32_t mask;
@@ -377,7 +369,7 @@ struct pack_kernel : chained_kernel {
         if (a.in_place) __threadfence();
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int next) {
+    DEVICE void publish(const chained_launch &launch, int next) {
         if (warp != 0) return;
         const uint32_t own = lane < pack_warps ? shared.counts[lane] : 0;
         const uint32_t upto = warp_inclusive_sum<pack_warps>(own);
@@ -390,12 +382,12 @@ struct pack_kernel : chained_kernel {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+    DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         launch.sum_by_warps<uint32_t>(shared.sums, seen, tile, pack_threads);
         if (a.in_place) __threadfence();
     }
 
-    __device__ __forceinline__ void write(int tile) {
+    DEVICE void write(int tile) {
 #pragma unroll
         for (int w = 0; w < pack_warps; ++w) before += shared.sums[w];
         if constexpr (Form::elements) {
@@ -417,7 +409,7 @@ struct pack_kernel : chained_kernel {
         }
     }
 
-    __device__ __forceinline__ void keep() {
+    DEVICE void keep() {
         set = shared.count;
     }
 };

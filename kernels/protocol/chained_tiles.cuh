@@ -45,14 +45,14 @@ struct chained_launch {
 
     /* Makes value and head flag the aggregate of a tile. By one thread. */
     template <class U>
-    __device__ __forceinline__ void publish(int tile, U value, uint32_t head = 0) const {
+    DEVICE void publish(int tile, U value, uint32_t head = 0) const {
         if (tiles == 1) return;
         vscan::publish<U>(memory, epoch, tile, value, head);
     }
 
     /* sums[w]: warp w's share of the sum of aggregates from .. to - 1, by so many threads. */
     template <class U, class Sum>
-    __device__ __forceinline__ void sum_by_warps(Sum *sums, int from, int to, int threads) const {
+    DEVICE void sum_by_warps(Sum *sums, int from, int to, int threads) const {
         Sum sum = sum_of_aggregates<U, Sum>(memory, epoch, from, to, (int)threadIdx.x, threads);
         __syncwarp();
         sum = warp_sum(sum);
@@ -64,14 +64,13 @@ struct chained_launch {
 struct chained_kernel {
     static constexpr bool barrier_3 = true;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    __device__ __forceinline__ enum ticket_time ticket_time() const { return after_counting; }
-    __device__ __forceinline__ void stage() {}
-    __device__ __forceinline__ void keep() {}
+    DEVICE enum ticket_time ticket_time() const { return after_counting; }
+    DEVICE void stage() {}
+    DEVICE void keep() {}
 };
 
 template <class Kernel>
-static __device__ __forceinline__ void chain_tiles(Kernel &kernel, const lookback_memory &memory,
-                                                   int tiles) {
+static DEVICE void chain_tiles(Kernel &kernel, const lookback_memory &memory, int tiles) {
     __shared__ epoch_t epoch;
     __shared__ uint32_t taken;
     const auto take = [&](int tile) {

@@ -52,7 +52,7 @@ static inline lookback_memory lookback_of(const vscan__launch *launch) {
     return {(vscan__workspace_header *)launch->workspace, launch->words, launch->test_delay};
 }
 
-static __device__ __forceinline__ status_word *words_of(const lookback_memory &memory) {
+static DEVICE status_word *words_of(const lookback_memory &memory) {
     return (status_word *)((char *)memory.header + VSCAN__WORKSPACE_HEADER);
 }
 
@@ -66,13 +66,13 @@ static constexpr uint32_t number_mask = (1u << half_bits) - 1;
 static constexpr uint32_t odd_half = 1u << 31, even_half = 1u << 30;
 
 /* In its half. */
-static __device__ __forceinline__ uint32_t number_of(epoch_t epoch) {
+static DEVICE uint32_t number_of(epoch_t epoch) {
     return epoch >> number_shift & number_mask;
 }
 
 /* The header has the epoch with its even bit inverted: 0, as in a new workspace, is the first
    launch's. */
-static __device__ __forceinline__ epoch_t epoch_in(unsigned long long counter) {
+static DEVICE epoch_t epoch_in(unsigned long long counter) {
     return (uint32_t)(counter >> 32) ^ even_half;
 }
 
@@ -84,14 +84,14 @@ struct ticket {
 /* By one thread. Blocks take partitions by ticket where they may start in any order: what has
    been taken is then always a prefix of all partitions, so a block only waits for blocks that
    run already. */
-static __device__ __forceinline__ ticket take_ticket(const lookback_memory &memory) {
+static DEVICE ticket take_ticket(const lookback_memory &memory) {
     const unsigned long long before = atomicAdd(&memory.header->epoch_and_ticket, 1ull);
     return {epoch_in(before), (uint32_t)before};
 }
 
 /* The running launch's epoch, for kernels whose blocks own partitions in the order of their
    numbers. */
-static __device__ __forceinline__ epoch_t read_epoch(const lookback_memory &memory) {
+static DEVICE epoch_t read_epoch(const lookback_memory &memory) {
     return epoch_in(load_relaxed(&memory.header->epoch_and_ticket));
 }
 
@@ -102,8 +102,7 @@ static __device__ __forceinline__ epoch_t read_epoch(const lookback_memory &memo
 static constexpr int scrub_every = 128;
 
 /* By so many threads together, once a launch, at any time in it. */
-static __device__ __forceinline__ void scrub(const lookback_memory &memory, epoch_t epoch,
-                                             int thread, int threads) {
+static DEVICE void scrub(const lookback_memory &memory, epoch_t epoch, int thread, int threads) {
     constexpr int stretches = (1 << half_bits) / scrub_every;
     if (__builtin_expect(number_of(epoch) % scrub_every != 0, 1)) return;
     const int64_t stretch = (memory.capacity + stretches - 1) / stretches;
@@ -117,21 +116,21 @@ static __device__ __forceinline__ void scrub(const lookback_memory &memory, epoc
 
 /* The next launch's epoch, ticket 0. Once a launch, by one thread, when no block of this launch
    will read the counter or take a ticket any more. */
-static __device__ __forceinline__ void advance(const lookback_memory &memory, epoch_t epoch) {
+static DEVICE void advance(const lookback_memory &memory, epoch_t epoch) {
     uint32_t next = (epoch ^ even_half) + (1u << number_shift);
     next |= next << 1 & odd_half; /* behind the even half's last number: 11, the odd half, not 01 */
     memory.header->epoch_and_ticket = (unsigned long long)next << 32;
 }
 
 /* Both, by one thread. */
-static __device__ __forceinline__ void end_launch(const lookback_memory &memory, epoch_t epoch) {
+static DEVICE void end_launch(const lookback_memory &memory, epoch_t epoch) {
     scrub(memory, epoch, 0, 1);
     advance(memory, epoch);
 }
 
 /* The same where the ticket is the last of so many. */
-static __device__ __forceinline__ void end_launch_after(const lookback_memory &memory,
-                                                        const ticket &ticket, int64_t tickets) {
+static DEVICE void end_launch_after(const lookback_memory &memory, const ticket &ticket,
+                                    int64_t tickets) {
     if (ticket.index == tickets - 1) end_launch(memory, ticket.epoch);
 }
 
@@ -145,8 +144,8 @@ enum jitter_place { jitter_publish = 0, jitter_wait = 1 };
  * order; results must not depend on it. Where all warps call it before one of them publishes, one
  * place is enough: that warp publishes late, the others read late.
  */
-static __device__ __forceinline__ void jitter(const lookback_memory &memory, epoch_t epoch,
-                                              int64_t partition, uint32_t place) {
+static DEVICE void jitter(const lookback_memory &memory, epoch_t epoch, int64_t partition,
+                          uint32_t place) {
     if (memory.delay == 0) return;
     /* few instructions: small kernels fetch them even where they do not run */
     uint32_t h = (memory.delay ^ epoch ^ (2 * (uint32_t)partition + place)) * 0x9e3779b9u;
@@ -162,8 +161,8 @@ static constexpr int words_each = (int)sizeof(U) / 4;
 
 /* Makes a value and its head flags the aggregate number `at`. By one thread. */
 template <class U>
-static __device__ __forceinline__ void publish(const lookback_memory &memory, epoch_t epoch,
-                                               int64_t at, U value, uint32_t heads = 0) {
+static DEVICE void publish(const lookback_memory &memory, epoch_t epoch, int64_t at, U value,
+                           uint32_t heads = 0) {
     const status_word upper = (status_word)(epoch | heads) << 32;
     if constexpr (sizeof(U) == 4) {
         uint32_t bits;
@@ -180,8 +179,8 @@ static __device__ __forceinline__ void publish(const lookback_memory &memory, ep
 
 /* Whether aggregate number `at` has been published in this launch; value and heads are then set. */
 template <class U>
-static __device__ __forceinline__ bool try_read(const lookback_memory &memory, epoch_t epoch,
-                                                int64_t at, U *value, uint32_t *heads) {
+static DEVICE bool try_read(const lookback_memory &memory, epoch_t epoch, int64_t at, U *value,
+                            uint32_t *heads) {
     if constexpr (sizeof(U) == 4) {
         const status_word w = load_relaxed(words_of(memory) + at);
         const uint32_t bits = (uint32_t)w;
@@ -200,8 +199,7 @@ static __device__ __forceinline__ bool try_read(const lookback_memory &memory, e
 }
 
 template <class U>
-static __device__ __forceinline__ bool try_read(const lookback_memory &memory, epoch_t epoch,
-                                                int64_t at, U *value) {
+static DEVICE bool try_read(const lookback_memory &memory, epoch_t epoch, int64_t at, U *value) {
     uint32_t none;
     return try_read(memory, epoch, at, value, &none);
 }
@@ -211,10 +209,9 @@ static __device__ __forceinline__ bool try_read(const lookback_memory &memory, e
 template <class U>
 static constexpr int aggregates_each = 8 / (int)sizeof(U);
 template <class U>
-static __device__ __forceinline__ uint32_t try_read_each(const lookback_memory &memory,
-                                                         epoch_t epoch, int64_t at,
-                                                         U (&value)[aggregates_each<U>],
-                                                         uint32_t (&heads)[aggregates_each<U>]) {
+static DEVICE uint32_t try_read_each(const lookback_memory &memory, epoch_t epoch, int64_t at,
+                                     U (&value)[aggregates_each<U>],
+                                     uint32_t (&heads)[aggregates_each<U>]) {
     if constexpr (sizeof(U) == 8) {
         return try_read(memory, epoch, at, &value[0], &heads[0]);
     } else {
@@ -234,8 +231,7 @@ static __device__ __forceinline__ uint32_t try_read_each(const lookback_memory &
 
 /* The value of aggregate number `at`, as soon as it has been published. */
 template <class U>
-static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoch_t epoch,
-                                             int64_t at) {
+static DEVICE U wait_for(const lookback_memory &memory, epoch_t epoch, int64_t at) {
     U value;
     while (!try_read(memory, epoch, at, &value)) {
     }
@@ -245,9 +241,8 @@ static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoc
 /* Values and head flags of aggregates first, first + Stride, ... before `end`, N at most, as
    soon as all have been published; `nothing` and no heads for the others. */
 template <int Stride, class U, int N, class Index>
-static __device__ __forceinline__ void wait_for_all(const lookback_memory &memory, epoch_t epoch,
-                                                    U nothing, U (&value)[N], uint32_t (&heads)[N],
-                                                    Index first, Index end) {
+static DEVICE void wait_for_all(const lookback_memory &memory, epoch_t epoch, U nothing,
+                                U (&value)[N], uint32_t (&heads)[N], Index first, Index end) {
     bool ready;
     do {
         ready = true;
@@ -263,9 +258,8 @@ static __device__ __forceinline__ void wait_for_all(const lookback_memory &memor
 
 /* The thread's part of the sum of aggregates from .. to - 1, by so many threads. */
 template <class U, class Sum>
-static __device__ __forceinline__ Sum sum_of_aggregates(const lookback_memory &memory,
-                                                        epoch_t epoch, int64_t from, int64_t to,
-                                                        int thread, int threads) {
+static DEVICE Sum sum_of_aggregates(const lookback_memory &memory, epoch_t epoch, int64_t from,
+                                    int64_t to, int thread, int threads) {
     Sum sum = 0;
     for (int64_t at = from + thread; at < to; at += threads) sum += wait_for<U>(memory, epoch, at);
     return sum;
@@ -275,7 +269,7 @@ static __device__ __forceinline__ Sum sum_of_aggregates(const lookback_memory &m
 
 /* More segments than totals: reported at the next synchronisation, unless another error came
    first. */
-static __device__ __forceinline__ void report_totals_length(vscan__late *late) {
+static DEVICE void report_totals_length(vscan__late *late) {
     volatile int32_t *const status = &late->status;
     if (*status == VSCAN_OK) *status = VSCAN_ERROR_TOTALS_LENGTH;
 }

@@ -17,7 +17,7 @@ namespace vscan {
 struct pipeline_position {
     int stage = 0;
     uint32_t parity = 0;
-    __device__ __forceinline__ void next(int stages) {
+    DEVICE void next(int stages) {
         if (++stage < stages) return;
         stage = 0;
         parity ^= 1;
@@ -26,9 +26,9 @@ struct pipeline_position {
 
 template <int Stages>
 struct position : pipeline_position {
-    __device__ __forceinline__ position(int k)
+    DEVICE position(int k)
         : pipeline_position{(int)((uint32_t)k % Stages), (uint32_t)k / Stages & 1} {}
-    __device__ __forceinline__ position(pipeline_position k) : pipeline_position(k) {}
+    DEVICE position(pipeline_position k) : pipeline_position(k) {}
 };
 
 /* A stage may be handed over in Parts, each with its own barrier, at which so many threads arrive. */
@@ -38,38 +38,36 @@ struct handover {
     uint64_t barriers[Stages][Parts];
 
     /* By one thread, for one stage. */
-    __device__ __forceinline__ void init(int stage) {
+    DEVICE void init(int stage) {
         for (int part = 0; part < Parts; ++part) barrier_init(&barriers[stage][part], Arrivals);
     }
     /* The barrier itself, for copies that complete on it; those of the next parts follow. */
-    __device__ __forceinline__ uint64_t *of(const position<Stages> &k, int part = 0) {
+    DEVICE uint64_t *of(const position<Stages> &k, int part = 0) {
         return barriers[0] + (k.stage * Parts + part);
     }
-    __device__ __forceinline__ void arrive(const position<Stages> &k, int part = 0) {
-        barrier_arrive_at(of(k, part));
-    }
+    DEVICE void arrive(const position<Stages> &k, int part = 0) { barrier_arrive_at(of(k, part)); }
     /* Waits until tile k has been handed over; or tells whether it has been. */
-    __device__ __forceinline__ void wait(const position<Stages> &k, int part = 0) {
+    DEVICE void wait(const position<Stages> &k, int part = 0) {
         barrier_wait(of(k, part), k.parity);
     }
-    __device__ __forceinline__ bool test(const position<Stages> &k, int part = 0) {
+    DEVICE bool test(const position<Stages> &k, int part = 0) {
         return barrier_test(of(k, part), k.parity);
     }
     /* The same for the tile before in the stage of tile k. Does not wait where there was none: a
        new barrier counts as one whose phase of parity 1 has completed. */
-    __device__ __forceinline__ void wait_for_previous(const position<Stages> &k, int part = 0) {
+    DEVICE void wait_for_previous(const position<Stages> &k, int part = 0) {
         barrier_wait(of(k, part), k.parity ^ 1);
     }
 };
 
 /* By one thread: of handovers with at least so many stages each. */
 template <class... Handovers>
-static __device__ __forceinline__ void init_stages(const int &stages, Handovers &...handovers) {
+static DEVICE void init_stages(const int &stages, Handovers &...handovers) {
     for (int stage = 0; stage < stages; ++stage) (handovers.init(stage), ...);
 }
 /* The same for all stages; all have as many. */
 template <class First, class... More>
-static __device__ __forceinline__ void init_handovers(First &first, More &...more) {
+static DEVICE void init_handovers(First &first, More &...more) {
     const int stages = First::stages;
     init_stages(stages, first, more...);
 }
@@ -80,16 +78,14 @@ template <int Stages>
 struct taken_tiles : handover<Stages, 1, 1> {
     int64_t index[Stages];
 
-    __device__ __forceinline__ void set(const position<Stages> &k, int64_t tile) {
-        index[k.stage] = tile;
-    }
+    DEVICE void set(const position<Stages> &k, int64_t tile) { index[k.stage] = tile; }
     /* Waits until tile k has been taken. */
-    __device__ __forceinline__ int64_t index_of(const position<Stages> &k) {
+    DEVICE int64_t index_of(const position<Stages> &k) {
         this->wait(k);
         return known(k);
     }
     /* The same by a thread that has waited already and need not keep the index in registers. */
-    __device__ __forceinline__ int64_t known(const position<Stages> &k) { return index[k.stage]; }
+    DEVICE int64_t known(const position<Stages> &k) { return index[k.stage]; }
 };
 
 } /* namespace vscan */

@@ -35,8 +35,8 @@ namespace vscan {
 
 /* The sum of the thread's share of all workers' aggregates, mostly one aggregate. */
 template <class Pair, int Threads>
-static __device__ __forceinline__ typename Pair::U sum_of_workers(const reduce_arguments &a,
-                                                                  epoch_t epoch, int workers) {
+static DEVICE typename Pair::U sum_of_workers(const reduce_arguments &a, epoch_t epoch,
+                                              int workers) {
     using U = typename Pair::U;
     U sum = Pair::identity;
     for (int worker = (int)threadIdx.x; worker < workers; worker += Threads) {
@@ -66,15 +66,13 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
     static_assert(levels::tiles % batch == 0, "a batch does not cross a block of level 3");
 
     /* The last partition of a vector that is not empty. */
-    static __device__ __forceinline__ int last(const reduce_arguments &a) {
-        return (int)((a.n - 1) / items);
-    }
+    static DEVICE int last(const reduce_arguments &a) { return (int)((a.n - 1) / items); }
     /* of a partition, in shared memory */
     using groups_of = nested_sums<typename Pair::U, levels::groups, blocks>;
 
     /* The number of aggregate k of a tile. Those with the same k of a batch of tiles are side by
        side: each lane of a reader adds up a tile, so that its loads are coalesced. */
-    static __device__ __forceinline__ int aggregate(int tile, int k) {
+    static DEVICE int aggregate(int tile, int k) {
         return (tile / batch * aggregates + k) * batch + tile % batch;
     }
 };
@@ -82,9 +80,9 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
 /* By the first warp of a worker: publishes the aggregates of a partition, from the sums of its
    groups, and of the group outside the body if that belongs to it. */
 template <class Pair, class Shape>
-static __device__ __forceinline__ void
-publish_groups(const reduce_arguments &a, epoch_t epoch, int partition,
-               const typename Shape::groups_of &groups, typename Pair::U rest = Pair::identity) {
+static DEVICE void publish_groups(const reduce_arguments &a, epoch_t epoch, int partition,
+                                  const typename Shape::groups_of &groups,
+                                  typename Pair::U rest = Pair::identity) {
     using U = typename Pair::U;
     constexpr int blocks = Shape::blocks;
     const int lane = threadIdx.x % 32;
@@ -125,7 +123,7 @@ struct tile_prefix {
     /* Passes a batch of tiles from number `first` on, the sums of which are at x. Those that do not exist
        have nothing to add. No branch separates the reads from the additions, so all reads are issued
        first. */
-    static __device__ __forceinline__ void pass(before_tile<Pair> &before, const U *x, int first) {
+    static DEVICE void pass(before_tile<Pair> &before, const U *x, int first) {
         U all[32];
         read_quads(all, x);
 #pragma unroll
@@ -135,8 +133,8 @@ struct tile_prefix {
 
     /* Reads aggregate number `at`; the result, but for the bits of head_count_mask, is 0 if it has
        been published. */
-    static __device__ __forceinline__ uint32_t try_epoch(const lookback_memory &memory,
-                                                         epoch_t epoch, int64_t at, U *value) {
+    static DEVICE uint32_t try_epoch(const lookback_memory &memory, epoch_t epoch, int64_t at,
+                                     U *value) {
         status_word w[sizeof(U) / 4];
         if constexpr (sizeof(U) == 4)
             w[0] = load_relaxed(words_of(memory) + at);
@@ -157,9 +155,8 @@ struct tile_prefix {
        worker beside the finisher needs the bandwidth. At the end this would take a read's time
        more. What the warp does when it has seen all aggregates: `seen`. */
     template <class Seen>
-    static __device__ __forceinline__ U wait_for_tile(const reduce_arguments &a, epoch_t epoch,
-                                                      int tile, int count, bool early,
-                                                      const Seen &seen) {
+    static DEVICE U wait_for_tile(const reduce_arguments &a, epoch_t epoch, int tile, int count,
+                                  bool early, const Seen &seen) {
         constexpr int all = Shape::aggregates;
         const int64_t at = Shape::aggregate(tile, 0);
         U x[all];
@@ -185,8 +182,8 @@ struct tile_prefix {
         return from_left<Pair>(x);
     }
 
-    static __device__ __forceinline__ U all_tiles(const reduce_arguments &a, shared &s,
-                                                  epoch_t epoch, int partitions, U initial) {
+    static DEVICE U all_tiles(const reduce_arguments &a, shared &s, epoch_t epoch, int partitions,
+                              U initial) {
         const int tiles = (partitions + Shape::a_tile - 1) / Shape::a_tile;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         int buffer = 0;
@@ -226,10 +223,10 @@ struct tile_prefix {
 
 /* A worker, in order: publishes the sums of each of its partitions, while it reads the next one. */
 template <class Pair, int Loads, bool Tickets, bool Aligned>
-static __device__ __forceinline__ void
-publish_tiles(const reduce_arguments &a, epoch_t epoch, finish<Pair> &f,
-              typename reduce_partition<Pair, Loads>::groups_of (&groups)[2],
-              uint32_t (&tickets)[2], int partitions, int lane, int warp, int workers) {
+static DEVICE void publish_tiles(const reduce_arguments &a, epoch_t epoch, finish<Pair> &f,
+                                 typename reduce_partition<Pair, Loads>::groups_of (&groups)[2],
+                                 uint32_t (&tickets)[2], int partitions, int lane, int warp,
+                                 int workers) {
     using U = typename Pair::U;
     using shape = reduce_partition<Pair, Loads>;
     U rest = Pair::identity;

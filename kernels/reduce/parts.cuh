@@ -37,8 +37,7 @@ struct reduce_arguments {
  * results nobody waits for.
  */
 template <class Pair>
-static __device__ __forceinline__ void put_total(const reduce_arguments &a,
-                                                 typename Pair::T total) {
+static DEVICE void put_total(const reduce_arguments &a, typename Pair::T total) {
     using T = typename Pair::T;
     if (!Pair::in_any_order || a.has_initial != 3) {
         *(T *)a.total = total;
@@ -73,7 +72,7 @@ struct reduce_part_shape {
 
 /* x = 16-byte reads from shared memory; from is a multiple of 16 bytes. */
 template <class U, int N>
-static __device__ __forceinline__ void read_quads(U (&x)[N], const U *from) {
+static DEVICE void read_quads(U (&x)[N], const U *from) {
     int4 quads[sizeof x / 16];
 #pragma unroll
     for (int q = 0; q < (int)(sizeof x / 16); ++q) quads[q] = ((const int4 *)from)[q];
@@ -92,30 +91,30 @@ struct finish {
     /* No branch: with one, the compiler adds what was loaded earlier before it issues these
        loads. I: int where that is wide enough. */
     template <class I = int64_t>
-    __device__ __forceinline__ void load_rest(const reduce_arguments &a, int lane, bool asked) {
+    DEVICE void load_rest(const reduce_arguments &a, int lane, bool asked) {
         const int k = a.backward ? a.outside - 1 - lane : lane; /* in memory order */
         if (asked && lane < a.outside)
             element = ((const In *)a.in)[k < a.begin ? k : (I)a.body_n + k];
     }
-    __device__ __forceinline__ void load_initial(const reduce_arguments &a, bool asked) {
+    DEVICE void load_initial(const reduce_arguments &a, bool asked) {
         memcpy(&z, &a.initial, sizeof z);
         if (asked && a.has_initial >= 2) z = *(const T *)a.initial_at;
     }
     template <class I = int64_t>
-    __device__ __forceinline__ void load(const reduce_arguments &a, int lane, bool asked) {
+    DEVICE void load(const reduce_arguments &a, int lane, bool asked) {
         load_rest<I>(a, lane, asked);
         load_initial(a, asked);
     }
     /* the lane's element outside the body */
-    __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
+    DEVICE U rest(const reduce_arguments &a, int lane) const {
         return lane < a.outside ? Pair::in(element, a.transform) : Pair::identity;
     }
     /* in order, by a whole warp: the sum of the group outside the body */
-    __device__ __forceinline__ U sum_rest(const reduce_arguments &a, int lane) const {
+    DEVICE U sum_rest(const reduce_arguments &a, int lane) const {
         return over_lanes<Pair>::sum(rest(a, lane));
     }
     /* the leftmost operand of the total */
-    __device__ __forceinline__ U initial(const reduce_arguments &a) const {
+    DEVICE U initial(const reduce_arguments &a) const {
         if (a.has_initial) return Pair::in(z, a.transform);
         return a.n == 0 ? Pair::visible : Pair::identity;
     }
@@ -129,9 +128,8 @@ struct finish {
  * first use the warp does what `meanwhile` says.
  */
 template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Meanwhile>
-static __device__ __forceinline__ typename Pair::U
-sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
-         const Meanwhile &meanwhile) {
+static DEVICE typename Pair::U sum_part(const reduce_arguments &a, int64_t first, int lane,
+                                        typename Pair::U *groups, const Meanwhile &meanwhile) {
     using T = typename Pair::In;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, Loads>;
@@ -199,9 +197,8 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
 
 /* The same, for an alignment known only at run time. */
 template <class Pair, int Loads, bool Whole, bool Once, class Meanwhile>
-static __device__ __forceinline__ typename Pair::U
-sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
-             const Meanwhile &meanwhile) {
+static DEVICE typename Pair::U sum_any_part(const reduce_arguments &a, int64_t first, int lane,
+                                            typename Pair::U *groups, const Meanwhile &meanwhile) {
     if (Pair::in_any_order || a.aligned)
         return sum_part<Pair, Loads, Whole, true, Once>(a, first, lane, groups, meanwhile);
     return sum_part<Pair, Loads, Whole, Pair::in_any_order, Once>(a, first, lane, groups,
@@ -210,7 +207,7 @@ sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::
 
 /* x[0] + x[1] + ..., from left to right. */
 template <class Pair, class U, int N>
-static __device__ __forceinline__ U from_left(const U (&x)[N]) {
+static DEVICE U from_left(const U (&x)[N]) {
     U sum = x[0];
 #pragma unroll
     for (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
@@ -220,7 +217,7 @@ static __device__ __forceinline__ U from_left(const U (&x)[N]) {
 /* p + x of lane `first` + x of the next lane + ..., of N lanes. All lanes get it. The shuffles do
    not wait for one another. */
 template <class Pair, int N, class U>
-static __device__ __forceinline__ U add_lanes(U p, U x, int first) {
+static DEVICE U add_lanes(U p, U x, int first) {
     U all[N];
 #pragma unroll
     for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
@@ -239,11 +236,11 @@ struct nested_sums {
     static constexpr int pitch = N + 16 / (int)sizeof(U);
     __align__(16) U sums[Lanes * pitch];
 
-    __device__ __forceinline__ U *at(int k) { return &sums[k / N * pitch + k % N]; }
+    DEVICE U *at(int k) { return &sums[k / N * pitch + k % N]; }
 
     /* those numbered N * k .. N * k + N - 1 */
     template <class Pair>
-    __device__ __forceinline__ U sum(int k) const {
+    DEVICE U sum(int k) const {
         U x[N];
         read_quads(x, &sums[k * pitch]);
         return from_left<Pair>(x);
@@ -259,10 +256,10 @@ struct part_sums {
     static constexpr int pitch = 8 + 16 / (int)sizeof(U);
     __align__(16) U sums[Eights * pitch];
 
-    __device__ __forceinline__ U *at(int part) { return &sums[part / 8 * pitch + part % 8]; }
+    DEVICE U *at(int part) { return &sums[part / 8 * pitch + part % 8]; }
 
     template <class Pair>
-    __device__ __forceinline__ U sum_eight(int eight) const {
+    DEVICE U sum_eight(int eight) const {
         U x[8];
         read_quads(x, &sums[eight * pitch]);
         return sum_items<Pair>(x);

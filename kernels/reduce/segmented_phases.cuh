@@ -43,21 +43,20 @@ struct segmented_state {
     U p = Pair::identity;              /* in any order, in the first warp: prefix of tile `seen` */
     int64_t seen = 0, before = 0;      /* heads before it */
 
-    __device__ __forceinline__ segmented_state(const segmented_reduce_arguments &a,
-                                               segments_shared<Pair> &shared)
+    DEVICE segmented_state(const segmented_reduce_arguments &a, segments_shared<Pair> &shared)
         : a(a), shared(shared), initial(initial_of<Pair>(a)) {}
 
-    __device__ __forceinline__ T *share_of(int number, int w) const {
+    DEVICE T *share_of(int number, int w) const {
         return (T *)dynamic_shared() + (number * warps + w) * shape::share;
     }
 
     /* Where the next partition's sums and first head are kept. */
-    __device__ __forceinline__ int kept() const { return Pair::in_any_order ? 0 : buffer; }
+    DEVICE int kept() const { return Pair::in_any_order ? 0 : buffer; }
 
     /* ---- Tickets ----------------------------------------------------------------------------- */
 
     /* The last thread takes the block's next ticket, if there may be more partitions. */
-    __device__ __forceinline__ void take() const {
+    DEVICE void take() const {
         if (threadIdx.x != blockDim.x - 1 || next >= a.partitions) return;
         ticket t = {0, (uint32_t)(next + 1)}; /* one partition needs no tickets */
         if (a.partitions > 1) {
@@ -82,7 +81,7 @@ struct next_partition : segmented_state<Pair> {
 
     /* ---- The next partition: elements and heads ---------------------------------------------- */
 
-    __device__ __forceinline__ void load() {
+    DEVICE void load() {
         const int64_t first = next * items + warp * shape::share;
         load_share<Pair>(a, share_of(buffer, warp), first);
 #ifdef VSCAN__TMA
@@ -109,7 +108,7 @@ struct next_partition : segmented_state<Pair> {
     };
 
     /* Reduces the lines; totals between two heads of a line are staged. */
-    __device__ __forceinline__ line_sums reduce_lines(U &sum) const {
+    DEVICE line_sums reduce_lines(U &sum) const {
         T *const share = share_of(buffer, warp);
         const uint32_t heads = coming.line;
         line_sums s;
@@ -136,7 +135,7 @@ struct next_partition : segmented_state<Pair> {
     }
 
     /* Adds the groups of a warp. */
-    __device__ __forceinline__ U add_groups(int of, uint32_t mask, U sum) const {
+    DEVICE U add_groups(int of, uint32_t mask, U sum) const {
         U x[32 / G];
         load_values(x, shared.groups + of * (32 / G));
         __syncwarp(); /* or ptxas would load them one by one, and wait for each */
@@ -144,7 +143,7 @@ struct next_partition : segmented_state<Pair> {
     }
 
     /* r1 of all lines, and the sums of warps or of blocks of level 1. */
-    __device__ __forceinline__ void add_lanes(line_sums &s, U &sum) const {
+    DEVICE void add_lanes(line_sums &s, U &sum) const {
         bool head = coming.line != 0;
         s.inside = false;
         if (G == 2) {
@@ -199,7 +198,7 @@ struct next_partition : segmented_state<Pair> {
 
     /* Counts the partition's heads, and those before the warp; in any order also adds warps, and
        returns the partition's sum from its last head on. */
-    __device__ __forceinline__ U add_warps(line_sums &s) {
+    DEVICE U add_warps(line_sums &s) {
         U level = Pair::identity; /* of warp `lane` */
         uint32_t count = 0;
         if (lane < warps) {
@@ -239,14 +238,14 @@ struct next_partition : segmented_state<Pair> {
     }
 
     /* Of a line, where an earlier one has a head. */
-    __device__ __forceinline__ U r2_of(const line_sums &s) const {
+    DEVICE U r2_of(const line_sums &s) const {
         const uint32_t begin = 1u << (warp & ~(G - 1)); /* of the block */
         const bool in_block =
             (s.any & ((1u << s.group) - 1)) || warps_with_heads & ((1u << warp) - begin);
         if (in_block) return Pair::identity;
         return add_blocks(kept(), since_last_head<G>(warps_with_heads, begin - 1), Pair::identity);
     }
-    __device__ __forceinline__ U add_blocks(int of, uint32_t mask, U sum) const {
+    DEVICE U add_blocks(int of, uint32_t mask, U sum) const {
         U x[segments_warps / G];
         load_values(x, shared.sums[of]);
         return add_under<Pair, G>(mask, sum, x);
@@ -268,7 +267,7 @@ struct partition_look_back : next_partition<Pair> {
     using typename base::U;
 
     /* The total that a line's first head ends: staged, but for the partition's first head. */
-    __device__ __forceinline__ void stage_first_total(const line_sums &s) const {
+    DEVICE void stage_first_total(const line_sums &s) const {
         T *const share = share_of(buffer, warp);
         const int rank = coming.line_rank;
         if (coming.line == 0) return;
@@ -287,7 +286,7 @@ struct partition_look_back : next_partition<Pair> {
     }
 
     /* In any order: the next partition's sum; else what its tile has from the last head on. */
-    __device__ __forceinline__ void publish_next(U sum) const {
+    DEVICE void publish_next(U sum) const {
         if constexpr (!Pair::in_any_order) {
             publish_in_order();
         } else {
@@ -300,7 +299,7 @@ struct partition_look_back : next_partition<Pair> {
 
     /* By the last warp. Where the partition has a head, its sum from the last one on needs nothing
        of other partitions; else it continues that of its tile's partitions before. */
-    __device__ __forceinline__ void publish_in_order() const {
+    DEVICE void publish_in_order() const {
         if (warp != warps - 1 || a.partitions == 1) return;
         jitter(a.lookback, epoch, next, jitter_publish);
         uint32_t none;
@@ -312,7 +311,7 @@ struct partition_look_back : next_partition<Pair> {
     }
 
     /* r2 where a partition begins, and heads of its tile before it. */
-    __device__ __forceinline__ U r2_at(int64_t of, uint32_t &heads) const {
+    DEVICE U r2_at(int64_t of, uint32_t &heads) const {
         U r2 = Pair::identity;
         heads = 0;
         for (int64_t k = of & -(int64_t)parts; k < of; ++k) {
@@ -327,7 +326,7 @@ struct partition_look_back : next_partition<Pair> {
     /* ---- Look-back --------------------------------------------------------------------------- */
 
     /* Moves p and `before` on to the partition's tile. A thread reads the aggregate of one tile. */
-    __device__ __forceinline__ void look_back() {
+    DEVICE void look_back() {
         jitter(a.lookback, epoch, partition, jitter_wait);
         const int64_t own = partition >> parts / 2;
         if (!Pair::in_any_order && warp == warps - 1) { /* which seldom has a tile to read */
@@ -354,9 +353,9 @@ struct partition_look_back : next_partition<Pair> {
        multiple. */
     static constexpr int step = shape::tile_step;
     /* Of those that are read at a time. */
-    __device__ __forceinline__ int64_t first_tile() const { return seen & -(int64_t)step; }
+    DEVICE int64_t first_tile() const { return seen & -(int64_t)step; }
 
-    __device__ __forceinline__ void read_tile(int64_t own) const {
+    DEVICE void read_tile(int64_t own) const {
         const int64_t tile = first_tile() + threadIdx.x;
         const bool there = tile < own && (Pair::in_any_order || tile >= seen);
         U x[shape::parts];
@@ -388,7 +387,7 @@ struct partition_look_back : next_partition<Pair> {
         }
     }
 
-    __device__ __forceinline__ void add_tiles(int64_t own) {
+    DEVICE void add_tiles(int64_t own) {
         uint32_t heads_here = lane < warps ? shared.tile_counts[lane] : 0;
 #pragma unroll
         for (int d = segments_warps / 2; d > 0; d /= 2)
@@ -452,14 +451,13 @@ struct segmented_reduction : partition_look_back<Pair> {
     /* ---- Totals ------------------------------------------------------------------------------ */
 
     /* In any order, elements already contain the initial value. */
-    __device__ __forceinline__ T with_initial(T total) const {
+    DEVICE T with_initial(T total) const {
         if constexpr (Pair::in_any_order) return total;
         return Pair::out(Pair::combine(initial, Pair::in(total, a.transform)), a.transform);
     }
 
     /* The total that the partition's first head ends; base: heads before the partition. */
-    __device__ __forceinline__ void write_first_total(int64_t base,
-                                                      const first_head<U> &first) const {
+    DEVICE void write_first_total(int64_t base, const first_head<U> &first) const {
         if (threadIdx.x != 0 || staged.count == 0) return;
         U total = Pair::combine(first.r1, first.pre);
         if constexpr (Pair::in_any_order) {
@@ -476,7 +474,7 @@ struct segmented_reduction : partition_look_back<Pair> {
     }
 
     /* All others: to the last elements of their segments, or in a row. */
-    __device__ __forceinline__ void write_staged_totals(int64_t base) {
+    DEVICE void write_staged_totals(int64_t base) {
         const T *const share = share_of(buffer ^ 1, warp);
         if (a.scan.out != nullptr) {
             T *const line = (T *)a.scan.out + partition * items + threadIdx.x * R - 1;

@@ -24,8 +24,8 @@ struct segmented_reduce_arguments {
     lookback_memory lookback;
     int64_t partitions; /* the position behind the last element also lies in one */
     vscan__late *late;
-    bool aligned;       /* elements, at 16 bytes */
-    bool wide_flags;    /* byte flags, at 16 bytes */
+    bool aligned;    /* elements, at 16 bytes */
+    bool wide_flags; /* byte flags, at 16 bytes */
     pair_transform transform;
 };
 
@@ -81,7 +81,7 @@ struct segments_shared {
 
 /* The initial value, or an identity. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U initial_of(const segmented_reduce_arguments &a) {
+static DEVICE typename Pair::U initial_of(const segmented_reduce_arguments &a) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
     if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at, a.transform);
@@ -95,14 +95,14 @@ static __device__ __forceinline__ typename Pair::U initial_of(const segmented_re
 
 /* Of `below`, the bits from the block on with the last of the heads below; blocks have G bits. */
 template <int G>
-static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint32_t below) {
+static DEVICE uint32_t since_last_head(uint32_t heads, uint32_t below) {
     const int last = 31 - __clz((int)((heads & below) | 1));
     return below & (~0u << (last & ~(G - 1)));
 }
 
 /* Loads N values, 16-byte aligned, from shared memory. */
 template <int N, class U>
-static __device__ __forceinline__ void load_values(U (&x)[N], const U *values) {
+static DEVICE void load_values(U (&x)[N], const U *values) {
     constexpr int V = N * (int)sizeof(U) < 16 ? N : 16 / (int)sizeof(U); /* a test may have few */
 #pragma unroll
     for (int c = 0; c < N; c += V) {
@@ -117,7 +117,7 @@ static __device__ __forceinline__ void load_values(U (&x)[N], const U *values) {
 
 /* Adds, from left to right, the values j whose bit G * j is set. */
 template <class Pair, int G, int N, class U>
-static __device__ __forceinline__ U add_under(uint32_t mask, U sum, const U (&x)[N]) {
+static DEVICE U add_under(uint32_t mask, U sum, const U (&x)[N]) {
 #pragma unroll
     for (int j = 0; j < N; ++j)
         if (mask & 1u << (G * j)) sum = Pair::combine(sum, x[j]);
@@ -129,15 +129,15 @@ static __device__ __forceinline__ U add_under(uint32_t mask, U sum, const U (&x)
 /* Where total k of a warp is staged in its share: lanes that write consecutive totals of their
    lines do so without bank conflicts. */
 template <class T>
-static __device__ __forceinline__ int staged_at(int k) {
+static DEVICE int staged_at(int k) {
     constexpr int R = 128 / (int)sizeof(T);
     return k ^ (int)((unsigned)k / R % R);
 }
 
 /* Loads a warp's share from element `first` of the vector on; with TMA hardware asynchronously. */
 template <class Pair>
-static __device__ __forceinline__ void load_share(const segmented_reduce_arguments &a,
-                                                  typename Pair::T *share, int64_t first) {
+static DEVICE void load_share(const segmented_reduce_arguments &a, typename Pair::T *share,
+                              int64_t first) {
     using T = typename Pair::T;
     using shape = segments_shape<Pair>;
     constexpr int V = shape::vector_items, vectors = shape::share / V / 32;
@@ -174,8 +174,7 @@ static __device__ __forceinline__ void load_share(const segmented_reduce_argumen
  * one ends. By whole warps.
  */
 template <int R>
-static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce_arguments &a,
-                                                          int64_t first) {
+static DEVICE uint32_t heads_of_flags(const segmented_reduce_arguments &a, int64_t first) {
     const int lane = threadIdx.x % 32;
     const int64_t to_end = a.scan.n - first;
     const int left = to_end > 32 * R ? 32 * R : to_end < 0 ? -1 : (int)to_end;
@@ -207,9 +206,9 @@ static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce
  * rank + 1, rank + 2, ... of the share.
  */
 template <class Pair, int R>
-static __device__ __forceinline__ void
-reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, int rank,
-            typename Pair::U *pre, typename Pair::U *suf, const pair_transform &transform) {
+static DEVICE void reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share,
+                               int rank, typename Pair::U *pre, typename Pair::U *suf,
+                               const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {

@@ -22,10 +22,10 @@ struct block_groups {
     static constexpr int blocks = 32 * of_part / level_1; /* of level 1 */
     nested_sums<U, level_1, blocks> sums;
 
-    __device__ __forceinline__ U *of_warp(int warp) { return sums.at(warp * of_part); }
+    DEVICE U *of_warp(int warp) { return sums.at(warp * of_part); }
 
     /* By the first warp: the sum of the lanes' sums, of `count` blocks. */
-    static __device__ __forceinline__ U add_up(U sum, int count) {
+    static DEVICE U add_up(U sum, int count) {
         constexpr int some = blocks < 8 ? blocks : 8;
         U all = add_lanes<Pair, some - 1>(__shfl_sync(warp_mask, sum, 0), sum, 1);
 #pragma unroll
@@ -36,7 +36,7 @@ struct block_groups {
 
     /* By the first warp, when all groups are there: the sum of block `lane` of `count`. No branch,
        all lanes read. */
-    __device__ __forceinline__ U sum(int lane, int count) const {
+    DEVICE U sum(int lane, int count) const {
         const U sum = sums.template sum<Pair>(lane % blocks);
         return lane < count ? sum : (U)Pair::identity;
     }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
 
 #ifdef VSCAN__TMA
 /* By each block of a cluster, at its begin: the first one's barrier is then known to all others. */
-static __device__ __forceinline__ void begin_cluster(uint64_t *barrier, bool first_thread) {
+static DEVICE void begin_cluster(uint64_t *barrier, bool first_thread) {
     if (first_thread) {
         barrier_init(barrier, 1);
         fence_for_cluster();

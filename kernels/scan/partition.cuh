@@ -63,7 +63,7 @@ struct partition_place {
 
 /* The number of head flags in the lane's group before the lane. heads: the lane's own, as bits. */
 template <int GroupLanes>
-static __device__ __forceinline__ uint32_t heads_before_lane(uint32_t heads, int lane) {
+static DEVICE uint32_t heads_before_lane(uint32_t heads, int lane) {
     uint32_t upto = __popc(heads);
 #pragma unroll
     for (int d = 1; d < GroupLanes; d *= 2) {
@@ -81,9 +81,8 @@ static __device__ __forceinline__ uint32_t heads_before_lane(uint32_t heads, int
  *   before   head flags before position i
  */
 template <class Pair, int V>
-static __device__ __forceinline__ void write_totals(const scan_arguments &a, int64_t i,
-                                                    const typename Pair::U (&y)[V], uint32_t heads,
-                                                    int64_t before, int lane) {
+static DEVICE void write_totals(const scan_arguments &a, int64_t i, const typename Pair::U (&y)[V],
+                                uint32_t heads, int64_t before, int lane) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
     uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
@@ -109,9 +108,8 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
 
 /* Loads vectors `step` positions apart, all of which are whole and aligned. */
 template <class Pair, int V, int N, class I>
-static __device__ __forceinline__ void load_whole_items(lane_items<Pair, V> (&items)[N],
-                                                        const void *in, I i, int step, I n,
-                                                        bool backward) {
+static DEVICE void load_whole_items(lane_items<Pair, V> (&items)[N], const void *in, I i, int step,
+                                    I n, bool backward) {
     using T = typename Pair::T;
 #pragma unroll
     for (int r = 0; r < N; ++r) items[r].load_whole((const T *)in, i + r * step, n, backward);
@@ -119,9 +117,8 @@ static __device__ __forceinline__ void load_whole_items(lane_items<Pair, V> (&it
 
 /* The same if fast is true; else for each element whether it exists. */
 template <class Pair, int V, int N, class I>
-static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N], const void *in,
-                                                  I i, int step, I n, bool backward, bool fast,
-                                                  const pair_transform &transform) {
+static DEVICE void load_items(lane_items<Pair, V> (&items)[N], const void *in, I i, int step, I n,
+                              bool backward, bool fast, const pair_transform &transform) {
     using T = typename Pair::T;
     if (fast) {
         load_whole_items(items, in, i, step, n, backward);
@@ -134,17 +131,16 @@ static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N
 
 /* The same to memory. */
 template <class Pair, int V, int N, class I>
-static __device__ __forceinline__ void store_whole_items(const lane_items<Pair, V> (&items)[N],
-                                                         void *out, I i, int step, I n,
-                                                         bool backward) {
+static DEVICE void store_whole_items(const lane_items<Pair, V> (&items)[N], void *out, I i,
+                                     int step, I n, bool backward) {
     using T = typename Pair::T;
 #pragma unroll
     for (int r = 0; r < N; ++r) items[r].store_whole((T *)out, i + r * step, n, backward);
 }
 
 template <class Pair, int V, int N, class I>
-static __device__ __forceinline__ void store_items(const lane_items<Pair, V> (&items)[N], void *out,
-                                                   I i, int step, I n, bool backward, bool fast) {
+static DEVICE void store_items(const lane_items<Pair, V> (&items)[N], void *out, I i, int step, I n,
+                               bool backward, bool fast) {
     using T = typename Pair::T;
     if (fast) {
         store_whole_items(items, out, i, step, n, backward);
@@ -163,7 +159,7 @@ struct lane_place {
     bool ends_group;
     int group; /* of the warp's load 0 */
 
-    static __device__ __forceinline__ lane_place of(int lane, int warp) {
+    static DEVICE lane_place of(int lane, int warp) {
         return {lane, lane & ~(Shape::group_lanes - 1),
                 lane % Shape::group_lanes == Shape::group_lanes - 1,
                 warp * Shape::warp_groups + lane / Shape::group_lanes};
@@ -193,9 +189,8 @@ struct lane_of_partition {
     /* x becomes X0; sums of groups, and whether or how many heads they have, go to `groups`. first(r): what is
        to be done with x[r] before it is scanned. */
     template <class Groups, class First>
-    __device__ __forceinline__ void scan_groups(Groups &groups, bool reversed, bool counting,
-                                                const pair_transform &transform,
-                                                First first) const {
+    DEVICE void scan_groups(Groups &groups, bool reversed, bool counting,
+                            const pair_transform &transform, First first) const {
         uint32_t counts[L];
 #pragma unroll
         for (int r = 0; r < L; ++r) {
@@ -233,9 +228,9 @@ struct lane_of_partition {
      *   put_first(r, y, heads)         exclusive results that no other one precedes
      */
     template <class Vector, class Before, class Shared, class Flag>
-    __device__ __forceinline__ void
-    results(const Vector &vector, const Before &before, Shared &shared, bool reversed,
-            bool counting, const Flag &exclusive, const pair_transform &transform) const {
+    DEVICE void results(const Vector &vector, const Before &before, Shared &shared, bool reversed,
+                        bool counting, const Flag &exclusive,
+                        const pair_transform &transform) const {
 #pragma unroll
         for (int r = 0; r < L; ++r) {
             if (packs) {
@@ -280,7 +275,7 @@ struct whole_vector {
     U visible;      /* precedes it where nothing else does */
     bool carry;     /* the initial value is read where the total goes */
 
-    __device__ __forceinline__ void put_total(int r, const U (&y)[V]) const {
+    DEVICE void put_total(int r, const U (&y)[V]) const {
         const Index i = begin + r * Shape::load_items;
         if (total == nullptr || i + V < n || i >= n) return;
         if (carry) __threadfence();
@@ -288,14 +283,13 @@ struct whole_vector {
         for (int j = 0; j < V; ++j)
             if (i + j == n - 1) *(T *)total = Pair::out(y[j], a.transform);
     }
-    __device__ __forceinline__ int64_t position(int r) const {
+    DEVICE int64_t position(int r) const {
         return begin + r * Shape::load_items;
     }
-    __device__ __forceinline__ void put_totals(int64_t i, const U (&y)[V], uint32_t heads,
-                                               int64_t before) const {
+    DEVICE void put_totals(int64_t i, const U (&y)[V], uint32_t heads, int64_t before) const {
         write_totals<Pair>(a, i, y, heads, before, threadIdx.x % 32);
     }
-    __device__ __forceinline__ void put_first(int r, U (&y)[V], uint32_t heads) const {
+    DEVICE void put_first(int r, U (&y)[V], uint32_t heads) const {
 #pragma unroll
         for (int j = 0; j < V; ++j)
             if (Segmented ? heads >> j & 1 : begin + r * Shape::load_items + j == 0) y[j] = visible;

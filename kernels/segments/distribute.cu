@@ -25,8 +25,7 @@ namespace vscan {
 
 /* Lane r: the heads of line r, at positions from first + 32 r on. Bits of positions below 0 are
    clear, those from position n on may be anything. */
-static __device__ __forceinline__ uint32_t heads_of_lines(const vscan__distribution &s,
-                                                          int64_t first) {
+static DEVICE uint32_t heads_of_lines(const vscan__distribution &s, int64_t first) {
     const int lane = threadIdx.x % 32;
     const int64_t i = first + lane * 32, at = s.backward ? s.n - i - 31 : i; /* in memory */
     uint32_t heads = 0;
@@ -59,7 +58,7 @@ static __device__ __forceinline__ uint32_t heads_of_lines(const vscan__distribut
 }
 
 /* Prefetches the flags of the tile that begins at position first, if it is whole. */
-static __device__ __forceinline__ void prefetch_flags(const vscan__distribution &s, int64_t first) {
+static DEVICE void prefetch_flags(const vscan__distribution &s, int64_t first) {
 #ifdef VSCAN__TMA
     const int log_bits = log_bits_of_flags(s.flag_type);
     const int64_t at = s.backward ? s.n - first - (distribute_items - 1) : first;
@@ -74,9 +73,8 @@ static __device__ __forceinline__ void prefetch_flags(const vscan__distribution 
 
 /* The look-back, by one warp: the position of the last head in tiles seen .. tile - 1, 32 tiles at
    a time backwards until there is one; or `earlier`, the last head before them. */
-static __device__ __forceinline__ int64_t last_head(const lookback_memory &memory, epoch_t epoch,
-                                                    int64_t seen, int64_t tile, int shift,
-                                                    int64_t earlier) {
+static DEVICE int64_t last_head(const lookback_memory &memory, epoch_t epoch, int64_t seen,
+                                int64_t tile, int shift, int64_t earlier) {
     const int lane = threadIdx.x % 32;
     for (int64_t last = tile - 1; last >= seen;) {
         const int64_t t = last - lane;
@@ -98,7 +96,7 @@ static __device__ __forceinline__ int64_t last_head(const lookback_memory &memor
 
 /* *to = *from, after the warp has waited for its copies; for bytes, at once. */
 template <class T>
-static __device__ __forceinline__ void copy_element(T *to, const T *from) {
+static DEVICE void copy_element(T *to, const T *from) {
     if constexpr (sizeof(T) >= 4)
         async_copy(to, from);
     else
@@ -107,7 +105,7 @@ static __device__ __forceinline__ void copy_element(T *to, const T *from) {
 
 /* From memory order to scan order, and back. */
 template <class T, int V>
-static __device__ __forceinline__ void reverse_if(T (&x)[V], bool backward) {
+static DEVICE void reverse_if(T (&x)[V], bool backward) {
     if (!backward) return;
 #pragma unroll
     for (int j = 0; j < V / 2; ++j) {
@@ -119,8 +117,7 @@ static __device__ __forceinline__ void reverse_if(T (&x)[V], bool backward) {
 
 /* Stores elements at positions i .. i + V - 1, as far as the vector has them. */
 template <class T, int V>
-static __device__ __forceinline__ void store_chunk(const vscan__distribution &s, int64_t i,
-                                                   T (&y)[V]) {
+static DEVICE void store_chunk(const vscan__distribution &s, int64_t i, T (&y)[V]) {
     T *const out = (T *)s.out;
     if (i >= 0 && i + V <= s.n) {
         reverse_if<T, V>(y, s.backward);
@@ -161,23 +158,20 @@ struct distribute_kernel : chained_kernel {
     /* whether a head is before the share in its tile, whose element is then the share's carry */
     bool next_carries = false, carries = false;
 
-    __device__ __forceinline__ distribute_kernel(const segments_work<vscan__distribution> &a,
-                                                 shared_memory &shared)
+    DEVICE distribute_kernel(const segments_work<vscan__distribution> &a, shared_memory &shared)
         : a(a), shared(shared) {}
 
-    __device__ __forceinline__ int64_t in_memory(int64_t i) const {
-        return s.backward ? n - 1 - i : i;
-    }
+    DEVICE int64_t in_memory(int64_t i) const { return s.backward ? n - 1 - i : i; }
     /* The position at which this warp's share of a tile begins. */
-    __device__ __forceinline__ int64_t share_at(int tile) const {
+    DEVICE int64_t share_at(int tile) const {
         return (int64_t)tile * distribute_items - a.shift + warp * distribute_share;
     }
 
-    __device__ __forceinline__ void prefetch(int tile, bool) const {
+    DEVICE void prefetch(int tile, bool) const {
         prefetch_flags(s, (int64_t)tile * distribute_items - a.shift);
     }
 
-    __device__ __forceinline__ void count(int next) {
+    DEVICE void count(int next) {
         const int64_t first = share_at(next);
         uint32_t line = heads_of_lines(s, first);
         const int64_t left = n - first - lane * 32;
@@ -205,7 +199,7 @@ struct distribute_kernel : chained_kernel {
             copy_element(&shared.values[parity][warp][k], &in[in_memory(first + places[k])]);
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int next) {
+    DEVICE void publish(const chained_launch &launch, int next) {
         int of_tile = -1, earlier = -1; /* last heads of the tile, and before the share */
 #pragma unroll
         for (int w = 0; w < segments_warps; ++w) {
@@ -219,7 +213,7 @@ struct distribute_kernel : chained_kernel {
         if (threadIdx.x == 0) launch.publish(next, (uint32_t)of_tile, of_tile >= 0);
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+    DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         if (warp != look_back_warp) return;
         const int64_t last =
             last_head(launch.memory, launch.epoch, seen, tile, a.shift, seen > 0 ? shared.last : 0);
@@ -231,7 +225,7 @@ struct distribute_kernel : chained_kernel {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void write(int tile) {
+    DEVICE void write(int tile) {
         const T *const values = shared.values[parity ^ 1][warp];
         const T carry = carries ? values[sparse] : shared.carry;
         if (own_heads <= sparse)
@@ -241,7 +235,7 @@ struct distribute_kernel : chained_kernel {
     }
 
     /* All elements at heads of the share, which begins at position first, are in shared memory. */
-    __device__ __forceinline__ void write_sparse(int64_t first, const T *values, T carry) {
+    DEVICE void write_sparse(int64_t first, const T *values, T carry) {
         const uint32_t *const lines = shared.heads[parity ^ 1] + warp * 32;
         const uint16_t *const ranks = shared.ranks[parity ^ 1] + warp * 32;
 #pragma unroll 2
@@ -260,7 +254,7 @@ struct distribute_kernel : chained_kernel {
     }
 
     /* They are loaded here. */
-    __device__ __forceinline__ void write_dense(int64_t first, T carry) {
+    DEVICE void write_dense(int64_t first, T carry) {
         constexpr int batch = distribute_batch<T>;
         const uint32_t *const lines = shared.heads[parity ^ 1] + warp * 32;
         const uint32_t line = lines[lane];
@@ -309,7 +303,7 @@ struct distribute_kernel : chained_kernel {
         }
     }
 
-    __device__ __forceinline__ void keep() {
+    DEVICE void keep() {
         async_copies_wait();
         __syncwarp();
         own_heads = next_heads;

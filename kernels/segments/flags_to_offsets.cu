@@ -46,23 +46,20 @@ struct flags_to_offsets_kernel : chained_kernel {
     uint32_t next_own = 0, next_place = 0, next_all = 0, own = 0, place = 0, all = 0;
     int64_t before = 0; /* flags before the tile in hand */
 
-    __device__ __forceinline__ flags_to_offsets_kernel(const flags_to_offsets_arguments &a,
-                                                       shared_memory &shared)
+    DEVICE flags_to_offsets_kernel(const flags_to_offsets_arguments &a, shared_memory &shared)
         : a(a), shared(shared) {}
 
-    __device__ __forceinline__ warp_share share_of(int64_t tile) const {
+    DEVICE warp_share share_of(int64_t tile) const {
         const int64_t first = tile * items - a.shift + warp * share_flags, left = n - first;
         return {first, first < 0 ? (int)-first : 0,
                 left < share_flags ? left > 0 ? (int)left : 0 : share_flags};
     }
 
     /* The first flag in its word, if it counts as set. */
-    __device__ __forceinline__ uint32_t first_flag() const {
-        return (uint32_t)a.pack.first_is_set << a.shift % 32;
-    }
+    DEVICE uint32_t first_flag() const { return (uint32_t)a.pack.first_is_set << a.shift % 32; }
 
-    __device__ __forceinline__ enum ticket_time ticket_time() const { return after_look_back; }
-    __device__ __forceinline__ void prefetch(int tile, bool first) const {
+    DEVICE enum ticket_time ticket_time() const { return after_look_back; }
+    DEVICE void prefetch(int tile, bool first) const {
         if (first) return; /* prefetched before there was a ticket */
         if (tile >= tiles) launch_dependents();
 #ifdef VSCAN__TMA
@@ -74,7 +71,7 @@ struct flags_to_offsets_kernel : chained_kernel {
 #endif
     }
 
-    __device__ __forceinline__ void count(int next) {
+    DEVICE void count(int next) {
         load_flag_words<Flag>(x, a, share_of(next), 0, a.lines, scratch);
         if constexpr (Each > 1) { /* no branch, or the flag words would be in local memory */
             const uint32_t first = next == 0 && threadIdx.x == 0 ? first_flag() : 0;
@@ -99,7 +96,7 @@ struct flags_to_offsets_kernel : chained_kernel {
         if (lane == 0) shared.counts[warp] = next_own;
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int next) {
+    DEVICE void publish(const chained_launch &launch, int next) {
         const uint32_t flags = lane < warps ? shared.counts[lane] : 0;
         const uint32_t upto = warp_inclusive_sum(flags);
         next_place = __shfl_sync(warp_mask, upto - flags, warp);
@@ -107,11 +104,11 @@ struct flags_to_offsets_kernel : chained_kernel {
         if (threadIdx.x == 0) launch.publish(next, next_all);
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+    DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         launch.sum_by_warps<uint32_t>(shared.sums, seen, tile, (int)blockDim.x);
     }
 
-    __device__ __forceinline__ void write(int tile) {
+    DEVICE void write(int tile) {
         before += warp_sum(lane < warps ? shared.sums[lane] : 0);
         const warp_share share = share_of(tile);
         const int64_t at = before + place;
@@ -127,8 +124,7 @@ struct flags_to_offsets_kernel : chained_kernel {
 
     /* Writes the places that are staged or, if these are too many, reads the flags once more and
        stages and writes them line by line. */
-    __device__ __forceinline__ void write_lines(const warp_share &share, int64_t at,
-                                                bool first_set) {
+    DEVICE void write_lines(const warp_share &share, int64_t at, bool first_set) {
         const bool are_staged = own <= flag_places;
         const int lines = are_staged ? 1 : a.lines;
 #pragma unroll 1
@@ -152,7 +148,7 @@ struct flags_to_offsets_kernel : chained_kernel {
     }
 
     /* By one thread: the number of positions, and of segments n after the last one. */
-    __device__ __forceinline__ void write_end(int64_t count) const {
+    DEVICE void write_end(int64_t count) const {
         const int64_t needed = count + a.pack.first_is_set;
         if (a.pack.count != nullptr) *a.pack.count = count;
         if (needed <= a.pack.length) {
@@ -168,7 +164,7 @@ struct flags_to_offsets_kernel : chained_kernel {
     }
 
     /* Before barrier (3), while the ticket is on its way. */
-    __device__ __forceinline__ void keep() {
+    DEVICE void keep() {
         if (next_own <= flag_places) {
             uint32_t at = 0;
 #pragma unroll

@@ -58,8 +58,8 @@ struct warp_share {
 /* ---- Flag words ------------------------------------------------------------------------------ */
 
 /* The flag word at flag o of a share, with 0 for flags outside of the vector. */
-static __device__ __forceinline__ uint32_t flag_word(const flags_to_offsets_arguments &a,
-                                                     const warp_share &share, int o) {
+static DEVICE uint32_t flag_word(const flags_to_offsets_arguments &a, const warp_share &share,
+                                 int o) {
     if (o < share.begin || o >= share.end) return 0;
     const uint32_t bits = ((const uint32_t *)a.pack.flags + share.first / 32)[o / 32];
     return share.end - o < 32 ? bits & ((1u << (share.end - o)) - 1) : bits;
@@ -68,9 +68,8 @@ static __device__ __forceinline__ uint32_t flag_word(const flags_to_offsets_argu
 /* x[r][j]: flag word j of this lane in line `from` + r, of so many lines. A whole share has no
    branch between its loads; with one, the compiler waits for each load before the next. */
 template <int Lines, int Each>
-static __device__ __forceinline__ void load_bits(uint32_t (&x)[Lines][Each],
-                                                 const flags_to_offsets_arguments &a,
-                                                 const warp_share &share, int from, int lines) {
+static DEVICE void load_bits(uint32_t (&x)[Lines][Each], const flags_to_offsets_arguments &a,
+                             const warp_share &share, int from, int lines) {
     const uint32_t *const words =
         (const uint32_t *)a.pack.flags + share.first / 32 + (int)(threadIdx.x % 32) * Each;
 #pragma unroll
@@ -92,10 +91,10 @@ static __device__ __forceinline__ void load_bits(uint32_t (&x)[Lines][Each],
 }
 
 /* Flag word w, given the bits of chunks side by side: 16 bits each or, for ints, a byte. */
-static __device__ __forceinline__ uint32_t word_of_chunks(const uint16_t *chunk_bits, int w) {
+static DEVICE uint32_t word_of_chunks(const uint16_t *chunk_bits, int w) {
     return ((const uint32_t *)chunk_bits)[w];
 }
-static __device__ __forceinline__ uint32_t word_of_chunks(const uint8_t *chunk_bits, int w) {
+static DEVICE uint32_t word_of_chunks(const uint8_t *chunk_bits, int w) {
     const uint2 fours = ((const uint2 *)chunk_bits)[w];
     uint32_t low = fours.x | fours.x >> 4, high = fours.y | fours.y >> 4;
     low = (low & 255) | (low >> 8 & 0xff00);
@@ -105,9 +104,8 @@ static __device__ __forceinline__ uint32_t word_of_chunks(const uint8_t *chunk_b
 
 /* load_bits for other flags; memory: scratch memory of the warp. */
 template <class Flag, int Lines>
-static __device__ __forceinline__ void
-load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_arguments &a, const warp_share &share,
-           int from, int lines, uint16_t *memory) {
+static DEVICE void load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_arguments &a,
+                              const warp_share &share, int from, int lines, uint16_t *memory) {
     using bits_type = typename flags_shape<Flag>::bits_type;
     constexpr int F = 16 / (int)sizeof(Flag); /* flags of a chunk */
     constexpr int chunks = 32 / F;            /* of a lane in a line */
@@ -146,9 +144,8 @@ load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_arguments &a, const w
 }
 
 template <class Flag, int Lines, int Each>
-static __device__ __forceinline__ void
-load_flag_words(uint32_t (&x)[Lines][Each], const flags_to_offsets_arguments &a,
-                const warp_share &share, int from, int lines, uint16_t *memory) {
+static DEVICE void load_flag_words(uint32_t (&x)[Lines][Each], const flags_to_offsets_arguments &a,
+                                   const warp_share &share, int from, int lines, uint16_t *memory) {
     if constexpr (same_type<Flag, one_bit>)
         load_bits(x, a, share, from, lines);
     else
@@ -159,8 +156,8 @@ load_flag_words(uint32_t (&x)[Lines][Each], const flags_to_offsets_arguments &a,
 
 /* Stores the places of a lane's set flags in staged[at], ...; its first flag has place `first`. */
 template <int Each>
-static __device__ __forceinline__ void stage_sparse(const uint32_t (&x)[Each], int first,
-                                                    uint32_t at, uint16_t *staged) {
+static DEVICE void stage_sparse(const uint32_t (&x)[Each], int first, uint32_t at,
+                                uint16_t *staged) {
 #pragma unroll
     for (int j = 0; j < Each; ++j) {
         uint32_t left = x[j];
@@ -172,8 +169,7 @@ static __device__ __forceinline__ void stage_sparse(const uint32_t (&x)[Each], i
 
 /* The same for a line of 32 flag words, one word at a time, a bit a lane; first: the place of the
    line's first flag. By whole warps. */
-static __device__ __forceinline__ void stage_dense(uint32_t x, int first, uint32_t at,
-                                                   uint16_t *staged) {
+static DEVICE void stage_dense(uint32_t x, int first, uint32_t at, uint16_t *staged) {
     const int lane = threadIdx.x % 32;
     const uint32_t below = (1u << lane) - 1;
 #pragma unroll 4
@@ -185,9 +181,8 @@ static __device__ __forceinline__ void stage_dense(uint32_t x, int first, uint32
 }
 
 /* Writes count positions, first + a place each, from out[at] on. By whole warps. */
-static __device__ __forceinline__ void write_staged(const flags_to_offsets_arguments &a,
-                                                    const uint16_t *staged, uint32_t count,
-                                                    int64_t at, int64_t first) {
+static DEVICE void write_staged(const flags_to_offsets_arguments &a, const uint16_t *staged,
+                                uint32_t count, int64_t at, int64_t first) {
     __syncwarp();
     const int64_t room = a.pack.length - at;
     const int fits = room < count ? room > 0 ? (int)room : 0 : (int)count;
@@ -205,9 +200,8 @@ static __device__ __forceinline__ void write_staged(const flags_to_offsets_argum
 /* Writes the positions of the set flags of a line of 32 flag words x, a bit a lane; first: the
    position of the line's first flag; out[to + at] gets the lane's first one; pairs: scratch memory
    of the warp. By whole warps. */
-static __device__ __forceinline__ void write_dense(const flags_to_offsets_arguments &a, uint32_t x,
-                                                   uint32_t at, int64_t to, int64_t first,
-                                                   uint2 *pairs) {
+static DEVICE void write_dense(const flags_to_offsets_arguments &a, uint32_t x, uint32_t at,
+                               int64_t to, int64_t first, uint2 *pairs) {
     const int lane = threadIdx.x % 32;
     const uint32_t below = (1u << lane) - 1;
     const int64_t space = a.pack.length - to;
@@ -234,9 +228,8 @@ static __device__ __forceinline__ void write_dense(const flags_to_offsets_argume
 
 /* Reads so many lines of bits of a share once more and writes their positions from out[at] on;
    first_set: the vector's first flag counts as set. By whole warps. */
-static __device__ __forceinline__ void write_again(const flags_to_offsets_arguments &a,
-                                                   const warp_share &share, int lines, int64_t at,
-                                                   bool first_set, uint2 *pairs) {
+static DEVICE void write_again(const flags_to_offsets_arguments &a, const warp_share &share,
+                               int lines, int64_t at, bool first_set, uint2 *pairs) {
     uint32_t y[1][1];
     load_bits(y, a, share, 0, lines);
     if (first_set && (int)threadIdx.x == a.shift / 32) y[0][0] |= 1u << a.shift % 32;

@@ -46,18 +46,17 @@ struct lengths_kernel : chained_kernel {
     sum_type next_sum = 0, in_hand = 0; /* of the next tile and of the tile in hand */
     int64_t wrong = -1;
 
-    __device__ __forceinline__ lengths_kernel(const segments_work<vscan__ranges> &a,
-                                              shared_memory &shared)
+    DEVICE lengths_kernel(const segments_work<vscan__ranges> &a, shared_memory &shared)
         : a(a), shared(shared) {}
 
-    __device__ __forceinline__ void prefetch(int tile, bool) const {
+    DEVICE void prefetch(int tile, bool) const {
 #ifdef VSCAN__TMA
         if (a.wide_in && ((int64_t)tile + 1) * items <= n)
             tma_prefetch(in + (int64_t)tile * items, items * sizeof(In));
 #endif
     }
 
-    __device__ __forceinline__ void stage() {
+    DEVICE void stage() {
 #pragma unroll
         for (int r = 0; r < chunks; ++r) {
             Out y[V];
@@ -73,7 +72,7 @@ struct lengths_kernel : chained_kernel {
         }
     }
 
-    __device__ __forceinline__ void count(int next) {
+    DEVICE void count(int next) {
         const int64_t first = (int64_t)next * items + (warp * chunks * 32 + lane) * V;
         In raw[chunks][V];
         if (a.wide_in && ((int64_t)next + 1) * items <= n)
@@ -104,7 +103,7 @@ struct lengths_kernel : chained_kernel {
         if (lane == 0) shared.warp_sums[warp] = sum;
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int next) {
+    DEVICE void publish(const chained_launch &launch, int next) {
         next_sum = 0;
 #pragma unroll
         for (int w = 0; w < segments_warps; ++w) {
@@ -114,13 +113,13 @@ struct lengths_kernel : chained_kernel {
         if (threadIdx.x == 0) launch.publish(next, next_sum);
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+    DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         /* without the last warp, which waits for its ticket */
         const int end = warp == ticket_warp ? seen : tile;
         launch.sum_by_warps<sum_type>(shared.looked_back, seen, end, 32 * ticket_warp);
     }
 
-    __device__ __forceinline__ void write(int tile) {
+    DEVICE void write(int tile) {
 #pragma unroll
         for (int w = 0; w < segments_warps; ++w) before += shared.looked_back[w];
         const int64_t first = (int64_t)tile * items;
@@ -149,7 +148,7 @@ struct lengths_kernel : chained_kernel {
         if (sizeof(Out) < 8 ? (long long)(before + in_hand) > INT32_MAX : seen < 0) wrong = first;
     }
 
-    __device__ __forceinline__ void keep() {
+    DEVICE void keep() {
         in_hand = next_sum;
     }
 };

@@ -6,11 +6,11 @@ namespace vscan {
 
 /* ---- Offsets to flags ------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ int64_t number_at(const void *numbers, int type, int64_t i) {
+static DEVICE int64_t number_at(const void *numbers, int type, int64_t i) {
     return type == VSCAN_LONG ? ((const int64_t *)numbers)[i] : ((const int32_t *)numbers)[i];
 }
 
-static __device__ __forceinline__ void put_number(void *numbers, int type, int64_t i, int64_t x) {
+static DEVICE void put_number(void *numbers, int type, int64_t i, int64_t x) {
     if (type == VSCAN_LONG)
         ((int64_t *)numbers)[i] = x;
     else
@@ -18,16 +18,15 @@ static __device__ __forceinline__ void put_number(void *numbers, int type, int64
 }
 
 /* Whether the offset at i is as it should be, given the one before it. */
-static __device__ __forceinline__ bool is_offset(int64_t offset, int64_t before, int64_t i,
-                                                 int64_t length) {
+static DEVICE bool is_offset(int64_t offset, int64_t before, int64_t i, int64_t length) {
     return offset >= 0 && offset <= length && (i == 0 || before <= offset);
 }
 
 /* Sets the bits of consecutive offsets, if they ascend and are in lowest .. highest; marks begin
    with the bit of offset `first`. */
 template <class P, int V>
-static __device__ __forceinline__ bool mark_chunk(uint32_t *marks, const P (&x)[V], int64_t first,
-                                                  int64_t lowest, int64_t highest) {
+static DEVICE bool mark_chunk(uint32_t *marks, const P (&x)[V], int64_t first, int64_t lowest,
+                              int64_t highest) {
     bool good = x[0] >= lowest && x[V - 1] <= highest;
 #pragma unroll
     for (int j = 1; j < V; ++j) good = good && x[j - 1] <= x[j];
@@ -68,9 +67,9 @@ static constexpr unsigned long long mark_misplaced = 1ull << 63; /* a bit: somet
 /* In the block that was the last to count itself: waits until all have written their tiles, and sets the flags of
    misplaced offsets. before_it: header->marked before the block was counted, known to its first thread. */
 template <class P>
-static __device__ __forceinline__ void
-set_misplaced(const segments_work<vscan__ranges> &a, const vscan__ranges &s, const P *in,
-              int64_t length, unsigned long long before_it, bool &is_last) {
+static DEVICE void set_misplaced(const segments_work<vscan__ranges> &a, const vscan__ranges &s,
+                                 const P *in, int64_t length, unsigned long long before_it,
+                                 bool &is_last) {
     __syncthreads();
     if (threadIdx.x == 0) {
         unsigned long long done = mark_writing; /* what the block subtracts */
@@ -105,10 +104,8 @@ set_misplaced(const segments_work<vscan__ranges> &a, const vscan__ranges &s, con
 }
 
 /* A tile of flags of one bit. */
-static __device__ __forceinline__ void write_bits(const uint32_t *marks,
-                                                  const segments_work<vscan__ranges> &a,
-                                                  const vscan__ranges &s, int64_t first,
-                                                  int64_t length) {
+static DEVICE void write_bits(const uint32_t *marks, const segments_work<vscan__ranges> &a,
+                              const vscan__ranges &s, int64_t first, int64_t length) {
     uint32_t *const out = (uint32_t *)s.out + first / 32;
     const int64_t left = length - first;
     const bool wide = a.wide_out && left >= a.items;

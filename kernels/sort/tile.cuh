@@ -49,8 +49,7 @@ struct sort_digit {
     uint32_t flipped;
 };
 
-static __host__ __device__ __forceinline__ sort_digit digit_of_pass(const sort_order &order,
-                                                                    int pass) {
+static __host__ DEVICE sort_digit digit_of_pass(const sort_order &order, int pass) {
     const int left = order.bits - pass * digit_bits;
     const uint32_t mask = left <= 0           ? 0
                           : left < digit_bits ? (1u << left) - 1
@@ -59,7 +58,7 @@ static __host__ __device__ __forceinline__ sort_digit digit_of_pass(const sort_o
 }
 
 template <class K>
-static __device__ __forceinline__ uint32_t digit_of(K number, const sort_digit &digit) {
+static DEVICE uint32_t digit_of(K number, const sort_digit &digit) {
     return ((uint32_t)(number >> digit.first_bit) & digit.mask) ^ digit.flipped;
 }
 
@@ -69,8 +68,7 @@ struct digit_maker {
     K flipped, shift, most;
     sort_digit digit;
 
-    __device__ __forceinline__ digit_maker(const sort_order &order, const sort_digit &of)
-        : digit(of) {
+    DEVICE digit_maker(const sort_order &order, const sort_digit &of) : digit(of) {
         flipped = opaque((K)order.flipped);
         shift = opaque((K)order.shift);
         most = opaque((K)order.most);
@@ -78,7 +76,7 @@ struct digit_maker {
         digit.mask = opaque(digit.mask);
         digit.flipped = opaque(digit.flipped);
     }
-    __device__ __forceinline__ uint32_t operator()(K x) const {
+    DEVICE uint32_t operator()(K x) const {
         const sort_order order = {flipped, shift, most, 0, 0, 0};
         return digit_of(ordered(x, order), digit);
     }
@@ -110,7 +108,7 @@ struct digit_counts {
 
 /* The index of item i of this thread in the unsorted tile. */
 template <int I>
-static __device__ __forceinline__ int item_at(int i) {
+static DEVICE int item_at(int i) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     return (warp * I + i) * 32 + lane;
 }
@@ -118,7 +116,7 @@ static __device__ __forceinline__ int item_at(int i) {
 /* By a warp: replaces the digits x of its items by their ranks, in order. next[d]: the rank of the
    next element with digit d. */
 template <int I>
-static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[I], int items) {
+static DEVICE void rank_items(uint32_t *next, uint32_t (&x)[I], int items) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < I; ++i) {
@@ -143,8 +141,7 @@ static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[
    Thread d calls publish(count) as soon as digit d is counted. The last barrier comes before the
    last use of s.counts. */
 template <class Shared, int I, class Publish>
-static __device__ __forceinline__ digit_counts rank_tile(Shared &s, uint32_t (&x)[I], int items,
-                                                         Publish publish) {
+static DEVICE digit_counts rank_tile(Shared &s, uint32_t (&x)[I], int items, Publish publish) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t *const mine = s.counts[warp];
 #pragma unroll
@@ -185,8 +182,8 @@ static __device__ __forceinline__ digit_counts rank_tile(Shared &s, uint32_t (&x
 
 /* Items past the tile's end get the last digit, so that they stay behind all others. */
 template <class K, int I>
-static __device__ __forceinline__ void digits_of_items(uint32_t (&x)[I], const K (&key)[I],
-                                                       int count, const digit_maker<K> &digit) {
+static DEVICE void digits_of_items(uint32_t (&x)[I], const K (&key)[I], int count,
+                                   const digit_maker<K> &digit) {
 #pragma unroll
     for (int i = 0; i < I; ++i) x[i] = digit(key[i]);
     if (count == sort_threads * I) return;
@@ -197,7 +194,7 @@ static __device__ __forceinline__ void digits_of_items(uint32_t (&x)[I], const K
 
 /* Wide: whole tiles have code of their own, without a bounds check an element. */
 template <bool Wide, class T, int I>
-static __device__ __forceinline__ void load_items(T (&x)[I], const T *from, int count) {
+static DEVICE void load_items(T (&x)[I], const T *from, int count) {
     from += item_at<I>(0);
     if (Wide && count == sort_threads * I) {
 #pragma unroll
@@ -210,8 +207,8 @@ static __device__ __forceinline__ void load_items(T (&x)[I], const T *from, int 
 
 /* Writes a thread's items of the sorted tile: to[base of the digit + rank]. */
 template <bool Wide, class T, int I>
-static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const int64_t *bases,
-                                                  const uint32_t (&digit)[I], int count) {
+static DEVICE void store_runs(T *to, const T (&x)[I], const int64_t *bases,
+                              const uint32_t (&digit)[I], int count) {
     to += threadIdx.x;
     if (Wide && count == sort_threads * I) {
 #pragma unroll
@@ -226,8 +223,8 @@ static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const 
 
 /* Writes the tile's keys from s.keys, where they are in order. Needs a barrier before. */
 template <bool Wide, class Shared, class K, int I>
-static __device__ __forceinline__ void write_keys(Shared &s, uint32_t (&digit)[I], int count,
-                                                  const digit_maker<K> &digit_of_key, K *keys_out) {
+static DEVICE void write_keys(Shared &s, uint32_t (&digit)[I], int count,
+                              const digit_maker<K> &digit_of_key, K *keys_out) {
     K keys[I];
 #pragma unroll
     for (int i = 0; i < I; ++i) keys[i] = s.keys[i * sort_threads + threadIdx.x];
@@ -239,9 +236,8 @@ static __device__ __forceinline__ void write_keys(Shared &s, uint32_t (&digit)[I
 /* The same for values, after the keys, through `buffer` in s. Needs a barrier before s is used
    again. */
 template <bool Wide, class Shared, class V, int I>
-static __device__ __forceinline__ void
-write_values(Shared &s, V *buffer, V (&values)[I], const uint32_t (&rank)[I],
-             const uint32_t (&digit)[I], int count, V *values_out) {
+static DEVICE void write_values(Shared &s, V *buffer, V (&values)[I], const uint32_t (&rank)[I],
+                                const uint32_t (&digit)[I], int count, V *values_out) {
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < I; ++i) buffer[rank[i]] = values[i];
@@ -256,7 +252,7 @@ write_values(Shared &s, V *buffer, V (&values)[I], const uint32_t (&rank)[I],
 /* How many elements of earlier tiles have this thread's digit. Adds aggregates backwards up to the
    first inclusive prefix. */
 template <class W>
-static __device__ __forceinline__ W look_back(const W *status, int64_t tile) {
+static DEVICE W look_back(const W *status, int64_t tile) {
     W sum = 0;
 #pragma unroll 1
     for (int64_t t = tile - 1;;) {

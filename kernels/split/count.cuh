@@ -44,8 +44,8 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry, int64_t (&
 static constexpr int batch_chunks = split_threads * thread_chunks;
 
 /* Sums from .. from + thread_chunks - 1; those from `end` on are `none`. */
-static __device__ __forceinline__ void load_sums(uint32_t (&x)[thread_chunks], const uint32_t *sums,
-                                                 int64_t from, int64_t end, uint32_t none) {
+static DEVICE void load_sums(uint32_t (&x)[thread_chunks], const uint32_t *sums, int64_t from,
+                             int64_t end, uint32_t none) {
 #pragma unroll
     for (int k = 0; k < thread_chunks; k += 4) {
         int4 quad = {};
@@ -132,15 +132,13 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
 }
 
 /* By a block: prefetches the bits of some tiles. */
-static __device__ __forceinline__ void prefetch_bits(const void *bits, int64_t tile, int tiles,
-                                                     int64_t n) {
+static DEVICE void prefetch_bits(const void *bits, int64_t tile, int tiles, int64_t n) {
     const int64_t end = (tile + tiles) * tile_items;
     prefetch_elements(bits, 1, tile * tile_items, end < n ? end : n);
 }
 
 /* By a block: prefetches what it loads next at a time, 128 bytes a thread. */
-static __device__ __forceinline__ void prefetch_batch(const void *vector, int bits, int64_t first,
-                                                      int64_t n) {
+static DEVICE void prefetch_batch(const void *vector, int bits, int64_t first, int64_t n) {
     const int64_t end = first + split_threads * 128 * 8 / bits;
     prefetch_elements(vector, bits, first, end < n ? end : n);
 }

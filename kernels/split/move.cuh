@@ -16,13 +16,13 @@ struct split_tile {
     int count;     /* its elements */
     int line;      /* the first line of this warp */
 
-    __device__ __forceinline__ split_tile(int64_t tile, int64_t n) {
+    DEVICE split_tile(int64_t tile, int64_t n) {
         first = tile * tile_items;
         count = n - first < tile_items ? (int)(n - first) : tile_items;
         line = (int)threadIdx.x / 32 * warp_lines;
     }
     template <class T>
-    __device__ __forceinline__ void load(T (&x)[warp_lines], const void *vector) const {
+    DEVICE void load(T (&x)[warp_lines], const void *vector) const {
         const int at = line * 32 + (int)threadIdx.x % 32;
         const T *const in = (const T *)vector + first + at;
         if (count == tile_items) {
@@ -48,8 +48,7 @@ struct tile_slots {
 };
 
 /* By one warp that has loaded the tile's flags and heads. */
-static __device__ __forceinline__ void find_slots(tile_slots &slots, tile_flags &marks, int count,
-                                                  bool segmented) {
+static DEVICE void find_slots(tile_slots &slots, tile_flags &marks, int count, bool segmented) {
     const int lane = threadIdx.x % 32;
     marks.set_past(count);
     marks.count();
@@ -72,9 +71,8 @@ static __device__ __forceinline__ void find_slots(tile_slots &slots, tile_flags 
 /* Moves elements as integers T of their size, or writes Positions of type T. Segmented: there may
    be heads. */
 template <class T, bool Positions, bool Segmented>
-static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
-                                                 const tile_bases &bases, const tile_slots &slots,
-                                                 const T (&x)[warp_lines], T *packed) {
+static DEVICE void move_tile(T *out, const split_tile &tile, const tile_bases &bases,
+                             const tile_slots &slots, const T (&x)[warp_lines], T *packed) {
     const int lane = threadIdx.x % 32, count = tile.count, line = tile.line;
     const int64_t first = tile.first, before = bases.before;
 
@@ -134,8 +132,8 @@ static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
 }
 
 /* By one thread. Loads all that may be needed at once, before it knows what is. */
-static __device__ __forceinline__ tile_bases find_bases(const split_scratch &kept, int64_t tile,
-                                                        int chunk_log2, int64_t n, bool segmented) {
+static DEVICE tile_bases find_bases(const split_scratch &kept, int64_t tile, int chunk_log2,
+                                    int64_t n, bool segmented) {
     const int64_t in_chunk = tile >> chunk_log2;
     const chunk_entry chunk = kept.chunks[in_chunk];
     const tile_entry entry = kept.tiles[tile];

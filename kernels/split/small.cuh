@@ -26,8 +26,7 @@ static __device__ uint32_t count_elements(const vscan__split &split, int64_t fir
 
 /* By a block: the number of set flags of all blocks, with `items` elements each, and in the high 32
    bits of those before this one. Each warp returns a part of the sum, in all lanes. */
-static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &a, epoch_t epoch,
-                                                         int items) {
+static DEVICE uint64_t sum_of_blocks(const split_arguments &a, epoch_t epoch, int items) {
     const int lane = threadIdx.x % 32, number = (int)blockIdx.x, blocks = (int)gridDim.x;
     uint64_t sum = 0;
 #pragma unroll 1

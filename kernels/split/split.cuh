@@ -77,8 +77,8 @@ struct split_arguments {
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
 /* This lane's flag words of a tile; bits past the n-th are 0. */
-static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], const uint32_t *bits,
-                                                  int64_t tile, int64_t n) {
+static DEVICE void load_words(uint32_t (&x)[lane_words], const uint32_t *bits, int64_t tile,
+                              int64_t n) {
     const int64_t first = tile * tile_words + lane_words * (int)(threadIdx.x % 32);
     if ((tile + 1) * tile_items <= n && (uintptr_t)bits % 16 == 0) {
         load_wide<uint32_t, lane_words>(x, bits + first);
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], con
 }
 
 /* Packs what a warp has loaded, 16-byte loads two a lane (256 ints or 1024 bytes), into bits. */
-static __device__ __forceinline__ void pack_flags(void *bits, const int4 (&quads)[2], int type) {
+static DEVICE void pack_flags(void *bits, const int4 (&quads)[2], int type) {
     const int lane = threadIdx.x % 32;
     if (type == VSCAN_INT) { /* 4 bits a load: two neighbours make 2 bytes, one each */
         uint32_t own = 0;
@@ -110,8 +110,8 @@ static __device__ __forceinline__ void pack_flags(void *bits, const int4 (&quads
 
 /* By a block: packs `items` ints or bytes, from element `first` on, into bits; those past the n-th
    are 0. */
-static __device__ __forceinline__ void flags_to_words(uint32_t *words, const void *flags, int type,
-                                                      int64_t first, int items, int64_t n) {
+static DEVICE void flags_to_words(uint32_t *words, const void *flags, int type, int64_t first,
+                                  int items, int64_t n) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int each = type == VSCAN_INT ? 256 : 1024, size = 1024 / each;
     const bool aligned = (uintptr_t)flags % 16 == 0;
@@ -155,7 +155,7 @@ struct tile_flags {
     uint32_t set, last, first;
 
     /* Sets the flags past the count-th element, so that they have the last slots. */
-    __device__ __forceinline__ void set_past(int count) {
+    DEVICE void set_past(int count) {
         if (count == tile_items) return;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j)
@@ -163,7 +163,7 @@ struct tile_flags {
     }
 
     /* By a warp that has loaded flags: K of each word and of the tile. */
-    __device__ __forceinline__ void count() {
+    DEVICE void count() {
         uint32_t own = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
@@ -176,7 +176,7 @@ struct tile_flags {
     }
 
     /* After count, with heads: finds last and first. Returns whether there are any heads. */
-    __device__ __forceinline__ bool find_ends() {
+    DEVICE bool find_ends() {
         uint32_t greatest = 0, least = tile_items - set; /* of this lane's last and first head */
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) {
@@ -191,7 +191,7 @@ struct tile_flags {
     }
 
     /* Instead of find_ends: finds these two, and head and next of each word. */
-    __device__ __forceinline__ void find_heads() {
+    DEVICE void find_heads() {
         const int lane = threadIdx.x % 32;
         uint32_t greatest = 0, least = tile_items - set;
 #pragma unroll
@@ -220,18 +220,18 @@ struct tile_flags {
     }
 
   private:
-    __device__ __forceinline__ uint32_t lanes_with_heads() const {
+    DEVICE uint32_t lanes_with_heads() const {
         uint32_t any = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) any |= heads[j];
         return __ballot_sync(warp_mask, any != 0);
     }
     /* K(h) of the last head of word j, which has one. */
-    __device__ __forceinline__ uint32_t last_of(int j) const {
+    DEVICE uint32_t last_of(int j) const {
         return before[j] + (uint32_t)__popc(flags[j] & (0x7fffffffu >> __clz((int)heads[j])));
     }
     /* Z(e) of the first head of word j. */
-    __device__ __forceinline__ uint32_t first_of(int j) const {
+    DEVICE uint32_t first_of(int j) const {
         const uint32_t below = (heads[j] - 1) & ~heads[j];
         const uint32_t start = 32u * (uint32_t)(lane_words * ((int)threadIdx.x % 32) + j);
         return start - before[j] + (uint32_t)__popc(~flags[j] & below);

@@ -23,9 +23,8 @@ struct columns_shape {
 
 /* Prefetches a chunk of the block's columns, all of one matrix, to L2. */
 template <class T>
-static __device__ __forceinline__ void prefetch_chunk(const vscan__matrix &matrix,
-                                                      const columns_shape &shape, uint32_t item,
-                                                      int chunk_items) {
+static DEVICE void prefetch_chunk(const vscan__matrix &matrix, const columns_shape &shape,
+                                  uint32_t item, int chunk_items) {
     const uint32_t chunk = item / shape.line_blocks;
     const int64_t line = (int64_t)(item - chunk * shape.line_blocks) * shape.lines;
     const int64_t begin = (int64_t)chunk * chunk_items;
@@ -72,17 +71,15 @@ struct column_chunk {
     int here = span - at < R ? span - at : R;
     U x[R];
 
-    __device__ __forceinline__ int64_t step() const {
-        return a.matrix.backward ? -a.matrix.step : a.matrix.step;
-    }
-    __device__ __forceinline__ int64_t first_item() const {
+    DEVICE int64_t step() const { return a.matrix.backward ? -a.matrix.step : a.matrix.step; }
+    DEVICE int64_t first_item() const {
         return column_at(a.matrix, my_line) +
                (a.matrix.backward ? a.matrix.length - 1 - begin - at : begin + at) * a.matrix.step;
     }
 
     /* ---- Load and scan a slice --------------------------------------------------------------- */
 
-    __device__ __forceinline__ void load() {
+    DEVICE void load() {
         if (here < 0 || !there) here = 0;
         const T *in = (const T *)a.matrix.in + first_item();
         T raw[R];
@@ -109,7 +106,7 @@ struct column_chunk {
     /* Combines the sums of slices, one level of a tree at a time: where any order suits over the
        chunk, otherwise the halves of a group of doubles. sum: up to the slice; part: of the group's
        slices before it. */
-    __device__ __forceinline__ void add_slices(U &sum, U &part) {
+    DEVICE void add_slices(U &sum, U &part) {
         const int end = Pair::in_any_order || slices < group_slices ? slices : group_slices;
         sum = x[R - 1];
         part = Pair::identity;
@@ -132,7 +129,7 @@ struct column_chunk {
 
     /* Where any order suits. p: prefix of the tile; end: sum of the tile before the slice; m: the
        chunk's number in it. */
-    __device__ __forceinline__ void add_and_write(U initial, U p, U end, int m) {
+    DEVICE void add_and_write(U initial, U p, U end, int m) {
         const U none = visible(initial);
         U earlier = begin + at == 0 ? none : p;
         if (slice > 0 || m > 0) earlier = Pair::combine(p, end);
@@ -145,12 +142,12 @@ struct column_chunk {
     /* ---- Results ----------------------------------------------------------------------------- */
 
     /* What stands before a column's first element. */
-    __device__ __forceinline__ U visible(U initial) const {
+    DEVICE U visible(U initial) const {
         return a.matrix.has_initial ? initial : Pair::visible;
     }
 
     /* x: results; earlier: the one before the slice; none: the total of a column without rows. */
-    __device__ __forceinline__ void write(U earlier, U none) {
+    DEVICE void write(U earlier, U none) {
         if (a.matrix.totals != nullptr && there && chunk + 1 == a.shape.chunks &&
             (a.matrix.length == 0 ? slice == 0 : here > 0 && at + here == span)) {
             U result = none;

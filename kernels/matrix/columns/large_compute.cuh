@@ -20,8 +20,7 @@ namespace vscan {
 
 /* sums: of the chunk's slices. */
 template <class Pair>
-__device__ __forceinline__ void
-large_columns<Pair>::publish_groups(int64_t chunk, pipeline_position t, U *sums) const {
+DEVICE void large_columns<Pair>::publish_groups(int64_t chunk, pipeline_position t, U *sums) const {
     constexpr int threads = 32 * column_reduction_warps;
     const auto place = place_of(chunk);
     const bool resumed = chunk + 1 < a.shape.chunks;
@@ -84,9 +83,8 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
    `from` on, to value[k][width], as soon as all are published. By Threads threads together. */
 template <class Pair>
 template <int Threads>
-__device__ __forceinline__ void large_columns<Pair>::read_aggregates(U *value, int count, int me,
-                                                                     epoch_t epoch, int64_t first,
-                                                                     int step, int from) const {
+DEVICE void large_columns<Pair>::read_aggregates(U *value, int count, int me, epoch_t epoch,
+                                                 int64_t first, int step, int from) const {
     constexpr int some = 4; /* reads in flight */
     const int items = count * width(), columns = columns_from(from);
 #pragma unroll 1
@@ -251,9 +249,8 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
 /* Writes half a slice of a column, the results x, from `at` on, which is advanced. last: of the
    slice, whose result is the total. earlier: the result before; becomes the last one. */
 template <class Pair>
-__device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half],
-                                                                int h, int last, int column,
-                                                                U &earlier) const {
+DEVICE void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half], int h, int last,
+                                            int column, U &earlier) const {
     if (h * half <= last && last < (h + 1) * half) {
         U total = x[0];
 #pragma unroll

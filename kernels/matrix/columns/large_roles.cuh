@@ -107,56 +107,49 @@ struct large_columns {
     large_columns_shared<Pair> &shared;
     int thread; /* among those with the same role */
 
-    __device__ __forceinline__ int width() const { return a.shape.width; }
-    __device__ __forceinline__ int slices() const { return 1 << a.shape.log_slices; }
-    __device__ __forceinline__ int log_rows() const { return a.shape.log_slices + 5; }
-    __device__ __forceinline__ T *stage(int s) const {
+    DEVICE int width() const { return a.shape.width; }
+    DEVICE int slices() const { return 1 << a.shape.log_slices; }
+    DEVICE int log_rows() const { return a.shape.log_slices + 5; }
+    DEVICE T *stage(int s) const {
         return (T *)(dynamic_shared() + large_columns_header + s * a.shape.stage_bytes);
     }
-    __device__ __forceinline__ U *sums(int s) const {
-        return (U *)((char *)stage(s) + a.shape.sums_at);
-    }
+    DEVICE U *sums(int s) const { return (U *)((char *)stage(s) + a.shape.sums_at); }
     /* Level 1: X1; 2, 3, 4: R2, R3, R4 */
-    __device__ __forceinline__ U *level(int s, int k) const {
+    DEVICE U *level(int s, int k) const {
         return (U *)((char *)stage(s) + a.shape.levels_at) + (k - 1) * width();
     }
-    __device__ __forceinline__ nested_place<T> place_of(int64_t chunk) const {
+    DEVICE nested_place<T> place_of(int64_t chunk) const {
         return nested_place<T>::of((uint32_t)chunk, log_rows());
     }
 
-    __device__ __forceinline__ int64_t chunk_of(pipeline_position t) const {
-        return shared.taken.index_of(t);
-    }
+    DEVICE int64_t chunk_of(pipeline_position t) const { return shared.taken.index_of(t); }
     /* Of the chunk in a stage: the first column, and how many there are. */
-    __device__ __forceinline__ int first_of(pipeline_position t) const {
-        return shared.strip[t.stage] * width();
-    }
-    __device__ __forceinline__ int columns_from(int first) const {
+    DEVICE int first_of(pipeline_position t) const { return shared.strip[t.stage] * width(); }
+    DEVICE int columns_from(int first) const {
         const int left = (int)a.matrix.lines - first;
         return left < width() ? left : width();
     }
     /* Rows of a chunk that exist. */
-    __device__ __forceinline__ int span(int64_t chunk) const {
+    DEVICE int span(int64_t chunk) const {
         const int64_t left = a.matrix.length - (chunk << log_rows());
         return left < 1 << log_rows() ? (int)left : 1 << log_rows();
     }
-    __device__ __forceinline__ uint32_t index_of(int64_t chunk, int column) const {
+    DEVICE uint32_t index_of(int64_t chunk, int column) const {
         return (uint32_t)chunk * (uint32_t)a.matrix.lines + (uint32_t)column;
     }
 
     /* ---- Roles of warps: matrix/columns/large_compute.cuh --------------------------------------- */
 
-    __device__ __forceinline__ void publish_groups(int64_t chunk, pipeline_position t,
-                                                   U *sums) const;
+    DEVICE void publish_groups(int64_t chunk, pipeline_position t, U *sums) const;
     __device__ void reduce_chunks() const;
     template <int Threads>
-    __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
-                                                    int64_t first, int step, int from) const;
+    DEVICE void read_aggregates(U *value, int count, int me, epoch_t epoch, int64_t first, int step,
+                                int from) const;
     __device__ void look_back_groups() const;
     __device__ void look_back_blocks() const;
     __device__ void look_back_tiles() const;
-    __device__ __forceinline__ void write_half(T *&at, int step, U (&x)[half], int h, int last,
-                                               int column, U &earlier) const;
+    DEVICE void write_half(T *&at, int step, U (&x)[half], int h, int last, int column,
+                           U &earlier) const;
     __device__ void scan_chunks() const;
 };
 
@@ -175,7 +168,7 @@ struct large_column_copies : large_columns<Pair> {
        it exists. The last slice's bytes may be no multiple of 16; they are then the last of the
        matrix. */
     template <class Copy>
-    __device__ __forceinline__ void copy_slice_of(int64_t chunk, int s, int lane, Copy copy) const {
+    DEVICE void copy_slice_of(int64_t chunk, int s, int lane, Copy copy) const {
         const int left = span(chunk) - lane * VSCAN__GROUP;
         if (left <= 0) return;
         const int here = left < VSCAN__GROUP ? left : VSCAN__GROUP;
@@ -189,21 +182,19 @@ struct large_column_copies : large_columns<Pair> {
     /* The same with boxes: copy(in the stage, column in 4 bytes, row), except for the last slice
        of a backward scan, which would begin before the matrix. */
     template <class Copy>
-    __device__ __forceinline__ void copy_box_of(int64_t chunk, int first, int s, int lane,
-                                                Copy copy) const {
+    DEVICE void copy_box_of(int64_t chunk, int first, int s, int lane, Copy copy) const {
         if (lane >= boxes_of(chunk)) return;
         const int64_t begin = (chunk << log_rows()) + lane * VSCAN__GROUP;
         const int64_t row = a.matrix.backward ? a.matrix.length - begin - VSCAN__GROUP : begin;
         copy(stage(s) + lane * a.shape.slice_step, first * (int)sizeof(T) / 4, (int)row);
     }
-    __device__ __forceinline__ int boxes_of(int64_t chunk) const {
+    DEVICE int boxes_of(int64_t chunk) const {
         const int rows = span(chunk);
         return (a.matrix.backward ? rows : rows + VSCAN__GROUP - 1) / VSCAN__GROUP;
     }
     /* That one: copy(element of the stage, of the matrix). */
     template <class Copy>
-    __device__ __forceinline__ void copy_rest_of(int64_t chunk, int first, int s, int lane,
-                                                 Copy copy) const {
+    DEVICE void copy_rest_of(int64_t chunk, int first, int s, int lane, Copy copy) const {
         const int rows = span(chunk) % VSCAN__GROUP;
         if (!a.matrix.backward || rows == 0 || lane >= columns_from(first)) return;
         const int at = boxes_of(chunk) * a.shape.slice_step + (VSCAN__GROUP - rows) * width();
@@ -212,11 +203,11 @@ struct large_column_copies : large_columns<Pair> {
             copy(stage(s) + at + row * width() + lane, row * a.matrix.step + first + lane);
     }
 
-    __device__ __forceinline__ int64_t all_chunks() const {
+    DEVICE int64_t all_chunks() const {
         return a.shape.chunks * a.shape.strips;
     }
 
-    __device__ __forceinline__ int64_t take(int lane, bool first) const {
+    DEVICE int64_t take(int lane, bool first) const {
         ticket t = {0, 0};
         if (lane == 0) {
             t = take_ticket(a.lookback);
@@ -231,7 +222,7 @@ struct large_column_copies : large_columns<Pair> {
     }
 
     /* Prefetches what will be a chunk. */
-    __device__ __forceinline__ void prefetch(int64_t index, int lane) const {
+    DEVICE void prefetch(int64_t index, int lane) const {
         if (index >= all_chunks()) return;
         const int64_t chunk = chunk_number(index);
         const int64_t begin = chunk << log_rows(), rows = span(chunk);
@@ -249,14 +240,14 @@ struct large_column_copies : large_columns<Pair> {
     }
 
     /* Strips of the same rows are taken one after the other. */
-    __device__ __forceinline__ int64_t chunk_number(int64_t index) const {
+    DEVICE int64_t chunk_number(int64_t index) const {
         return (uint32_t)index / (uint32_t)a.shape.strips;
     }
-    __device__ __forceinline__ int strip_number(int64_t index, int64_t chunk) const {
+    DEVICE int strip_number(int64_t index, int64_t chunk) const {
         return (int)(index - chunk * a.shape.strips);
     }
 
-    __device__ __forceinline__ void load_slice(int64_t chunk, pipeline_position t, int lane) const {
+    DEVICE void load_slice(int64_t chunk, pipeline_position t, int lane) const {
         const T *const in = (const T *)a.matrix.in;
         const int bytes = span(chunk) * width() * (int)sizeof(T);
         /* what TMA does not copy: of the last chunk of a forward scan */
@@ -274,8 +265,7 @@ struct large_column_copies : large_columns<Pair> {
         });
     }
 
-    __device__ __forceinline__ void load_box(int64_t chunk, int first, pipeline_position t,
-                                             int lane) const {
+    DEVICE void load_box(int64_t chunk, int first, pipeline_position t, int lane) const {
         copy_rest_of(chunk, first, t.stage, lane,
                      [&](T *to, int64_t from) { *to = ((const T *)a.matrix.in)[from]; });
         expect_copies(t, lane, boxes_of(chunk) * VSCAN__GROUP * width() * (int)sizeof(T));
@@ -285,7 +275,7 @@ struct large_column_copies : large_columns<Pair> {
     }
 
     /* Each lane arrives itself for what it has written. */
-    __device__ __forceinline__ void expect_copies(pipeline_position t, int lane, int bytes) const {
+    DEVICE void expect_copies(pipeline_position t, int lane, int bytes) const {
         fence_for_tma(); /* the stage's next chunk is written by TMA */
         if (lane == 0)
             barrier_arrive_expecting(shared.loaded.of(t), bytes);

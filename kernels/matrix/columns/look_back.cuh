@@ -36,9 +36,9 @@ struct column_look_back {
     int digits = 0, own_digits = 0, own_bits = 0;
 
     /* values that have been read, [aggregate][line]: for digits, then of tiles, then the prefix */
-    __device__ __forceinline__ U *values() const { return (U *)dynamic_shared(); }
+    DEVICE U *values() const { return (U *)dynamic_shared(); }
 
-    __device__ __forceinline__ void count_digits() {
+    DEVICE void count_digits() {
 #pragma unroll 1
         for (int bit = 0; m >> bit; bit += log_radix) {
             const int digit = m >> bit & highest;
@@ -50,7 +50,7 @@ struct column_look_back {
     }
 
     /* Aggregate number k of those to be read, as a number in its column. */
-    __device__ __forceinline__ uint32_t number_of(int k) const {
+    DEVICE uint32_t number_of(int k) const {
         if (k == digits + tiles) return (uint32_t)a.shape.chunks + tile - tiles;
         if (k >= digits) return (tile - tiles + (k - digits) + 1) * chunks_a_tile - 1;
         int bit = 0;
@@ -62,11 +62,11 @@ struct column_look_back {
     }
 
     /* Aggregates of all columns are adjacent for each number; indices are below 2^32. */
-    __device__ __forceinline__ uint32_t index_of(uint32_t number) const {
+    DEVICE uint32_t index_of(uint32_t number) const {
         return my_line + number * (uint32_t)a.matrix.lines;
     }
 
-    __device__ __forceinline__ void read(int from, int to) const {
+    DEVICE void read(int from, int to) const {
         if (!there) return;
         read_of_line<8 / (int)sizeof(U)>(a.lookback, epoch, values() + line, lines, slice, slices,
                                          from, to, [&](int k) { return index_of(number_of(k)); });
@@ -76,7 +76,7 @@ struct column_look_back {
        value, and how many there are, of the chunks that this bit stands for. sum_nodes puts
        their sum in its place. */
     template <class F>
-    __device__ __forceinline__ void each_node(int from, int to, F &&f) const {
+    DEVICE void each_node(int from, int to, F &&f) const {
         int before = 0;
 #pragma unroll 1
         for (int bit = 0; bit < to && m >> bit; bit += log_radix) {
@@ -89,7 +89,7 @@ struct column_look_back {
             before += digit;
         }
     }
-    __device__ __forceinline__ void sum_nodes(int from, int to) const {
+    DEVICE void sum_nodes(int from, int to) const {
         if (!there) return;
         int next = 0;
         each_node(from, to, [&](int first, int log_count) {
@@ -106,7 +106,7 @@ struct column_look_back {
 
     /* sum, end: of the chunk up to the slice, and before its group; become those of the tile.
        Returns the prefix of the tile; initial: that of the column. */
-    __device__ __forceinline__ U look_back(U initial, U &sum, U &end) {
+    DEVICE U look_back(U initial, U &sum, U &end) {
         const bool last = there && slice == slices - 1; /* publishes the column's aggregate */
         const bool resumed = chunk + 1 < a.shape.chunks;
         count_digits();

@@ -48,41 +48,33 @@ struct nested_place {
     int log_own, log_block; /* aggregates of a chunk and of a block */
     uint32_t first;         /* number of the chunk's first aggregate */
 
-    static __device__ __forceinline__ nested_place of(uint32_t chunk, int log_rows) {
+    static DEVICE nested_place of(uint32_t chunk, int log_rows) {
         const int log_own = log_words_of_chunk(log_rows);
         return {log_own, log_words_of_block(log_rows), chunk << log_own};
     }
-    __device__ __forceinline__ int own() const { return 1 << log_own; }
-    __device__ __forceinline__ uint32_t last() const { return first + own() - 1; }
+    DEVICE int own() const { return 1 << log_own; }
+    DEVICE uint32_t last() const { return first + own() - 1; }
 
     /* It begins a block, or ends a block or a tile. */
-    __device__ __forceinline__ bool begins_block() const {
-        return (first & ((1u << log_block) - 1)) == 0;
-    }
-    __device__ __forceinline__ bool ends_block() const {
-        return ((last() + 1) & ((1u << log_block) - 1)) == 0;
-    }
-    __device__ __forceinline__ bool ends_tile() const {
+    DEVICE bool begins_block() const { return (first & ((1u << log_block) - 1)) == 0; }
+    DEVICE bool ends_block() const { return ((last() + 1) & ((1u << log_block) - 1)) == 0; }
+    DEVICE bool ends_tile() const {
         return ((last() + 1) & (((uint32_t)tile_blocks << log_block) - 1)) == 0;
     }
 
     /* Aggregates before it: in the block; of blocks in the tile; tiles. */
-    __device__ __forceinline__ int groups() const {
+    DEVICE int groups() const {
         const int before = (int)(first & ((1u << log_block) - 1));
         return before == 0 ? 0 : before - own() + 1;
     }
-    __device__ __forceinline__ int blocks() const {
-        return (int)(first >> log_block) & (tile_blocks - 1);
-    }
-    __device__ __forceinline__ uint32_t tile() const {
-        return (first >> log_block) / (uint32_t)tile_blocks;
-    }
+    DEVICE int blocks() const { return (int)(first >> log_block) & (tile_blocks - 1); }
+    DEVICE uint32_t tile() const { return (first >> log_block) / (uint32_t)tile_blocks; }
     /* Their numbers. */
-    __device__ __forceinline__ uint32_t first_group() const { return first - groups(); }
-    __device__ __forceinline__ uint32_t block(int k) const {
+    DEVICE uint32_t first_group() const { return first - groups(); }
+    DEVICE uint32_t block(int k) const {
         return (((first >> log_block) - blocks() + k + 1) << log_block) - 1;
     }
-    __device__ __forceinline__ uint32_t tile_number(uint32_t tile) const {
+    DEVICE uint32_t tile_number(uint32_t tile) const {
         return ((tile + 1) * (uint32_t)tile_blocks << log_block) - 1;
     }
 };
@@ -90,9 +82,8 @@ struct nested_place {
 /* Reads aggregates number from .. to - 1 of a line, that with number k to values[k * lines]. By the slices of the line
    together; Reads: in flight. index_of(k): where it is. */
 template <int Reads, class U, class Index>
-static __device__ __forceinline__ void read_of_line(const lookback_memory &memory, epoch_t epoch,
-                                                    U *values, int lines, int slice, int slices,
-                                                    int from, int to, const Index &index_of) {
+static DEVICE void read_of_line(const lookback_memory &memory, epoch_t epoch, U *values, int lines,
+                                int slice, int slices, int from, int to, const Index &index_of) {
 #pragma unroll 1
     for (int k = from + slice; k < to; k += Reads * slices) {
         U value[Reads];
@@ -114,8 +105,8 @@ static __device__ __forceinline__ void read_of_line(const lookback_memory &memor
 /* The sum of `sum` and count values, `step` apart, from left to right. Batch: how many are loaded at
    a time. */
 template <class Pair, int Batch>
-static __device__ __forceinline__ typename Pair::U
-fold(typename Pair::U sum, const typename Pair::U *value, int count, int step) {
+static DEVICE typename Pair::U fold(typename Pair::U sum, const typename Pair::U *value, int count,
+                                    int step) {
 #pragma unroll 1
     for (int k = 0; k < count; k += Batch, value += Batch * step) {
         typename Pair::U x[Batch];
@@ -129,8 +120,8 @@ fold(typename Pair::U sum, const typename Pair::U *value, int count, int step) {
 
 /* The same, and each value becomes the sum of what was before it. */
 template <class Pair, int Batch>
-static __device__ __forceinline__ typename Pair::U
-fold_in_place(typename Pair::U sum, typename Pair::U *value, int count, int step) {
+static DEVICE typename Pair::U fold_in_place(typename Pair::U sum, typename Pair::U *value,
+                                             int count, int step) {
 #pragma unroll 1
     for (int k = 0; k < count; k += Batch, value += Batch * step) {
         typename Pair::U x[Batch];

@@ -44,18 +44,16 @@ struct nested_look_back {
     const int own_blocks = c.slices > block_slices ? c.slices / block_slices : 1;
     epoch_t epoch = 0;
 
-    __device__ __forceinline__ U *r2s() const { return (U *)dynamic_shared() + line; }
-    __device__ __forceinline__ U *r3() const { return r2s() + own_blocks * lines; }
-    __device__ __forceinline__ U *r4() const { return r3() + lines; }
-    __device__ __forceinline__ U *tile_sum() const { return r4() + lines; }
-    __device__ __forceinline__ U *values() const { return tile_sum() + lines; }
+    DEVICE U *r2s() const { return (U *)dynamic_shared() + line; }
+    DEVICE U *r3() const { return r2s() + own_blocks * lines; }
+    DEVICE U *r4() const { return r3() + lines; }
+    DEVICE U *tile_sum() const { return r4() + lines; }
+    DEVICE U *values() const { return tile_sum() + lines; }
 
     /* Columns have at most one block of level 1. */
-    __device__ __forceinline__ bool is_one_block() const {
-        return a.shape.chunks == 1 && own_blocks == 1;
-    }
+    DEVICE bool is_one_block() const { return a.shape.chunks == 1 && own_blocks == 1; }
     /* Tiles to be added one by one. */
-    __device__ __forceinline__ int tiles() const {
+    DEVICE int tiles() const {
         const uint32_t tile = place.tile(), window = (uint32_t)a.shape.window;
         return (int)(tile < window ? tile : window);
     }
@@ -63,19 +61,19 @@ struct nested_look_back {
     /* ---- Publishing and reading -------------------------------------------------------------- */
 
     /* Aggregates of all columns are adjacent for each number; indices are below 2^32. */
-    __device__ __forceinline__ uint32_t index_of(uint32_t number) const {
+    DEVICE uint32_t index_of(uint32_t number) const {
         return (uint32_t)c.my_line + number * (uint32_t)a.matrix.lines;
     }
-    __device__ __forceinline__ void publish_sum(uint32_t number, U value) const {
+    DEVICE void publish_sum(uint32_t number, U value) const {
         if (c.there) publish<U>(a.lookback, epoch, index_of(number), value);
     }
     /* R3 and R4 of a tile stand behind the aggregates of chunks. */
-    __device__ __forceinline__ uint32_t prefix_number(uint32_t tile) const {
+    DEVICE uint32_t prefix_number(uint32_t tile) const {
         return ((uint32_t)a.shape.chunks << place.log_own) + 2 * tile;
     }
 
     /* Value number k of those to be read, as a number in its column. */
-    __device__ __forceinline__ uint32_t number_of(int k) const {
+    DEVICE uint32_t number_of(int k) const {
         const int groups = place.groups(), blocks = place.blocks();
         if (k < groups) return place.first_group() + k;
         k -= groups;
@@ -85,7 +83,7 @@ struct nested_look_back {
         return prefix_number(place.tile() - tiles()) + (k - tiles());
     }
 
-    __device__ __forceinline__ void read(int from, int to) const {
+    DEVICE void read(int from, int to) const {
         if (!c.there) return;
         read_of_line<8 / (int)sizeof(U)>(a.lookback, epoch, values(), lines, slice, c.slices, from,
                                          to, [&](int k) { return index_of(number_of(k)); });
@@ -94,14 +92,14 @@ struct nested_look_back {
     /* ---- Folds ------------------------------------------------------------------------------- */
 
     /* R1 of the groups of a block, by its first thread; returns X1. before: R1 of the first. */
-    __device__ __forceinline__ U fold_groups(U before) const {
+    DEVICE U fold_groups(U before) const {
         const int groups = (c.slices < block_slices ? c.slices : block_slices) / group_slices;
         return fold_in_place<Pair, batch>(before,
                                           c.sums + (slice + group_slices - 1) * lines + line,
                                           groups, group_slices * lines);
     }
     /* x1: of the chunk's last group in the thread's block. */
-    __device__ __forceinline__ void end_block(U x1) const {
+    DEVICE void end_block(U x1) const {
         const int block = slice / block_slices;
         r2s()[block * lines] = x1;
         if (!resumed || (place.ends_tile() && block == own_blocks - 1)) return;
@@ -109,14 +107,14 @@ struct nested_look_back {
     }
 
     /* R2 of the chunk's blocks, and X2 at its end. */
-    __device__ __forceinline__ U fold_blocks() const {
+    DEVICE U fold_blocks() const {
         const U before = fold<Pair, batch>(Pair::identity, values() + place.groups() * lines,
                                            place.blocks(), lines);
         return fold_in_place<Pair, batch>(before, r2s(), own_blocks, lines);
     }
 
     /* R3 and R4 of the tile, and of the next one. */
-    __device__ __forceinline__ void fold_tiles() const {
+    DEVICE void fold_tiles() const {
         const uint32_t tile = place.tile();
         const U *const sum = values() + (place.groups() + place.blocks()) * lines;
         before_tile<Pair> p;
@@ -137,7 +135,7 @@ struct nested_look_back {
     /* ---- Phases, by the whole block ---------------------------------------------------------- */
 
     /* What needs no other chunk. */
-    __device__ __forceinline__ void begin() const {
+    DEVICE void begin() const {
         if (place.begins_block()) {
             if (slice % block_slices == 0 && slice < c.slices)
                 end_block(fold_groups(Pair::identity));
@@ -147,7 +145,7 @@ struct nested_look_back {
     }
 
     /* R1, R2, R3 and R4; of a column that is not split, too. */
-    __device__ __forceinline__ void add_levels() const {
+    DEVICE void add_levels() const {
         if (a.shape.chunks > 1) jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
         begin();
         if (is_one_block()) return __syncthreads();
@@ -185,7 +183,7 @@ struct nested_look_back {
     }
 
     /* x: of the groups; becomes results. part: of the group before the slice. */
-    __device__ __forceinline__ void write(U part) const {
+    DEVICE void write(U part) const {
         U r1 = Pair::identity, r2 = Pair::identity, r3 = Pair::identity, r4 = Pair::identity;
         if (c.there) {
             if (c.slices > 1) r1 = c.sums[(slice | (group_slices - 1)) * lines + line];

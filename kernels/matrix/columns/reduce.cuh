@@ -39,8 +39,8 @@ struct column_sums_shape {
 /* X1 from R1 and the sums of groups. A group's sum is in Parts parts, `step` apart; the first `parts` of all
    parts exist. */
 template <class Pair, int Parts>
-static __device__ __forceinline__ typename Pair::U
-fold_groups(typename Pair::U r1, const typename Pair::U *part, int parts, int step) {
+static DEVICE typename Pair::U fold_groups(typename Pair::U r1, const typename Pair::U *part,
+                                           int parts, int step) {
     constexpr int batch = 8;
 #pragma unroll 1
     for (int k = 0; k < parts; k += batch, part += batch * step) {
@@ -76,17 +76,15 @@ struct column_sums {
     epoch_t epoch = 0;
 
     /* [batch][line], [block of level 1][line] */
-    __device__ __forceinline__ U *batch_sums() const { return (U *)dynamic_shared() + line; }
-    __device__ __forceinline__ U *block_sums() const {
-        return batch_sums() + (batches << a.shape.log_slices) * lines;
-    }
+    DEVICE U *batch_sums() const { return (U *)dynamic_shared() + line; }
+    DEVICE U *block_sums() const { return batch_sums() + (batches << a.shape.log_slices) * lines; }
 
     /* ---- Elements ---------------------------------------------------------------------------- */
 
     /* Sums of 128 bytes of a column from `at` on, of which `left` exist. */
     template <bool Whole>
-    static __device__ __forceinline__ U sum_batch(const T *at, int64_t step, int left,
-                                                  const pair_transform &transform) {
+    static DEVICE U sum_batch(const T *at, int64_t step, int left,
+                              const pair_transform &transform) {
         T raw[R];
 #pragma unroll
         for (int j = 0; j < R; ++j, at += step) raw[j] = Whole || j < left ? *at : (T)0;
@@ -97,7 +95,7 @@ struct column_sums {
         return sum_items<Pair>(x);
     }
 
-    __device__ __forceinline__ void sum_batches() const {
+    DEVICE void sum_batches() const {
         const vscan__matrix &matrix = a.matrix;
         const int64_t grouped = matrix.length & -VSCAN__GROUP;
         const int64_t step = matrix.backward ? -matrix.step : matrix.step;
@@ -121,16 +119,16 @@ struct column_sums {
     }
 
     /* Groups of the chunk that exist. */
-    __device__ __forceinline__ int groups() const {
+    DEVICE int groups() const {
         const int64_t left = a.matrix.length - (int64_t)chunk * rows;
         return ((int)(left < rows ? left : (int64_t)rows) + VSCAN__GROUP - 1) / VSCAN__GROUP;
     }
-    __device__ __forceinline__ U group_sum(int group) const {
+    DEVICE U group_sum(int group) const {
         const U *const at = batch_sums() + group * group_batches * lines;
         return group_batches == 1 ? *at : Pair::combine(*at, at[(group_batches - 1) * lines]);
     }
     /* X1 at the end of the chunk's part of a block. */
-    __device__ __forceinline__ U fold_block(U r1, int block) const {
+    DEVICE U fold_block(U r1, int block) const {
         const int first = block * nested<T>::groups, left = groups() - first;
         return fold_groups<Pair, group_batches>(
             r1, batch_sums() + first * group_batches * lines,
@@ -139,26 +137,25 @@ struct column_sums {
 
     /* ---- Aggregates -------------------------------------------------------------------------- */
 
-    __device__ __forceinline__ int64_t index_of(uint32_t number) const {
+    DEVICE int64_t index_of(uint32_t number) const {
         return my_line + (int64_t)number * a.matrix.lines;
     }
-    __device__ __forceinline__ void publish_sum(uint32_t number, U value) const {
+    DEVICE void publish_sum(uint32_t number, U value) const {
         publish<U>(a.lookback, epoch, index_of(number), value);
     }
     /* R3 and R4 behind a window of tiles. */
-    __device__ __forceinline__ uint32_t prefix_number(uint32_t window) const {
+    DEVICE uint32_t prefix_number(uint32_t window) const {
         return ((uint32_t)a.shape.chunks << log_words_of_chunk(log_R + log_batches())) + 2 * window;
     }
-    __device__ __forceinline__ int log_batches() const {
+    DEVICE int log_batches() const {
         return __ffs(batches) - 1 + a.shape.log_slices;
     }
 
     /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By
        the whole block. tile: the first one's number, or 0 where they are sums of smaller blocks,
        which end no block of level 3. */
-    __device__ __forceinline__ void add_aggregates(before_tile<Pair> &p, int count, uint32_t first,
-                                                   uint32_t step, uint32_t tile,
-                                                   uint32_t next) const {
+    DEVICE void add_aggregates(before_tile<Pair> &p, int count, uint32_t first, uint32_t step,
+                               uint32_t tile, uint32_t next) const {
 #pragma unroll 1
         for (int k = 0; k < count; k += reads * slices) {
             U x[reads];
@@ -189,7 +186,7 @@ struct column_sums {
 
     /* ---- Levels ------------------------------------------------------------------------------ */
 
-    __device__ __forceinline__ void add_levels() const {
+    DEVICE void add_levels() const {
         const auto place = nested_place<T>::of(chunk, log_R + log_batches());
         const bool resumed = chunk + 1 < a.shape.chunks, ends_tile = resumed && place.ends_tile();
         jitter(a.lookback, epoch, blockIdx.x, jitter_publish);

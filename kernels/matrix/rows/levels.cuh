@@ -15,9 +15,8 @@ namespace vscan {
 /* Passes the first `tiles` tiles of a row. Their aggregates are every Step-th one, the first at number first + Step - 1.
    By a warp; all lanes get the same. */
 template <class Pair, int Step = 1>
-static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
-                                                      const lookback_memory &memory, int64_t first,
-                                                      uint32_t tiles, epoch_t epoch, int lane) {
+static DEVICE void pass_row_tiles(before_tile<Pair> &before, const lookback_memory &memory,
+                                  int64_t first, uint32_t tiles, epoch_t epoch, int lane) {
     using U = typename Pair::U;
     /* In order, of a block of level 3 at most. */
     constexpr uint32_t block_tiles = nested<typename Pair::T>::tiles;
@@ -54,9 +53,8 @@ static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
 
 /* Over the row's lanes in the warp, from first_lane on: this is lane k of `lanes`. */
 template <class Pair, int R>
-static __device__ __forceinline__ void add_lanes(typename Pair::U (&x)[R], int k, int first_lane,
-                                                 int lanes, typename Pair::U &upto,
-                                                 typename Pair::U &end) {
+static DEVICE void add_lanes(typename Pair::U (&x)[R], int k, int first_lane, int lanes,
+                             typename Pair::U &upto, typename Pair::U &end) {
     using U = typename Pair::U;
     end = Pair::identity;
     upto = x[R - 1];
@@ -73,9 +71,8 @@ static __device__ __forceinline__ void add_lanes(typename Pair::U (&x)[R], int k
 /* Over the row's warps: this is warp row_warp of `warps`. sum: in lane l, that of warp l;
    becomes that of its left subtree and itself, in the last warp's lane the sum of all. */
 template <class Pair>
-static __device__ __forceinline__ void add_warps(int lane, int row_warp, int warps,
-                                                 typename Pair::U &sum, typename Pair::U &upto,
-                                                 typename Pair::U &end) {
+static DEVICE void add_warps(int lane, int row_warp, int warps, typename Pair::U &sum,
+                             typename Pair::U &upto, typename Pair::U &end) {
     using U = typename Pair::U;
 #pragma unroll 1
     for (int half = 1; half < warps; half *= 2) {
@@ -92,9 +89,9 @@ static __device__ __forceinline__ void add_warps(int lane, int row_warp, int war
 /* Over the tile's chunks: this is chunk m of 1, 2 or 4. left_chunk: sums of the chunk before,
    and of the first two. p: the prefix of the tile; of the next one after the last chunk. */
 template <class Pair>
-static __device__ __forceinline__ void
-add_chunks(int m, int chunks, typename Pair::U &chunk_sum, typename Pair::U (&left_chunk)[2],
-           typename Pair::U &p, typename Pair::U &upto, typename Pair::U &end) {
+static DEVICE void add_chunks(int m, int chunks, typename Pair::U &chunk_sum,
+                              typename Pair::U (&left_chunk)[2], typename Pair::U &p,
+                              typename Pair::U &upto, typename Pair::U &end) {
 #pragma unroll
     for (int b = 0; b < 2; ++b) {
         if (!(m >> b & 1)) continue;
@@ -112,8 +109,8 @@ add_chunks(int m, int chunks, typename Pair::U &chunk_sum, typename Pair::U (&le
 
 /* Turns x into results, and end into the result before x[0]. before: the prefix of the tile. */
 template <class Pair, int R>
-static __device__ __forceinline__ void
-make_results(typename Pair::U (&x)[R], typename Pair::U before, typename Pair::U &end) {
+static DEVICE void make_results(typename Pair::U (&x)[R], typename Pair::U before,
+                                typename Pair::U &end) {
     end = Pair::combine(before, end);
 #pragma unroll
     for (int j = 0; j < R; ++j) x[j] = Pair::combine(end, x[j]);
@@ -128,8 +125,8 @@ make_results(typename Pair::U (&x)[R], typename Pair::U before, typename Pair::U
  * Step: values that are read at once.
  */
 template <class Pair, int Step>
-static __device__ __forceinline__ typename Pair::U
-add_where(typename Pair::U sum, const typename Pair::U *from, uint32_t mask, int count) {
+static DEVICE typename Pair::U add_where(typename Pair::U sum, const typename Pair::U *from,
+                                         uint32_t mask, int count) {
     using U = typename Pair::U;
 #pragma unroll 1
     for (int left = count; left > 0; left -= Step) {
@@ -166,19 +163,16 @@ struct row_levels {
     before_tile<Pair> before; /* R3 and R4 */
     U r1, r2;
 
-    __device__ __forceinline__ void begin_row(U initial) {
-        before = before_tile<Pair>::from(initial);
-    }
+    DEVICE void begin_row(U initial) { before = before_tile<Pair>::from(initial); }
 
     /* X0 from scanned slices; this is lane k of the row's, in the warp from first_lane on. */
-    static __device__ __forceinline__ void scan_groups(U (&x)[R], int k, int first_lane) {
+    static DEVICE void scan_groups(U (&x)[R], int k, int first_lane) {
         network_over_lanes<Pair, false, group_lanes>(x, 0, 0, k, first_lane);
     }
 
     /* R1 where a row has at most the lanes of one warp: `lanes` of them, from first_lane on. This is lane k of
        row number `row` of the warp. sums: shared memory of the warp. */
-    __device__ __forceinline__ void add_lanes(const U (&x)[R], int k, int row, int first_lane,
-                                              int lanes, U *sums) {
+    DEVICE void add_lanes(const U (&x)[R], int k, int row, int first_lane, int lanes, U *sums) {
         constexpr int few = 4; /* groups */
         r1 = r2 = Pair::identity;
         if (lanes <= group_lanes) return;
@@ -200,7 +194,7 @@ struct row_levels {
     }
 
     /* How many sums of a row with row_warps warps are in shared memory. */
-    static __device__ __forceinline__ int sums_of(int row_warps) {
+    static DEVICE int sums_of(int row_warps) {
         return (row_warps + block_warps - 1) / block_warps * stride;
     }
     /*
@@ -209,9 +203,8 @@ struct row_levels {
      * warp, not used otherwise. With a barrier of the block. along: the row continues in the next
      * chunk. The first warp returns X2 at the end of the chunk, if so.
      */
-    __device__ __forceinline__ U add_warps(const U (&x)[R], int lane, int row_warp, int row_warps,
-                                           bool along, int chunk, U *sums, const U *sums_before,
-                                           U *of_warp) {
+    DEVICE U add_warps(const U (&x)[R], int lane, int row_warp, int row_warps, bool along,
+                       int chunk, U *sums, const U *sums_before, U *of_warp) {
         row_warp = made_here(row_warp), lane = made_here(lane);
         const int block = row_warp / block_warps, its = lane / group_lanes;
         const int group = row_warp % block_warps * warp_groups + its;
@@ -249,7 +242,7 @@ struct row_levels {
     }
 
     /* left + x[j], if so. A loop that runs once or never: see reverse_quads. */
-    static __device__ __forceinline__ void add_if(bool so, U left, U (&x)[R], U &end) {
+    static DEVICE void add_if(bool so, U left, U (&x)[R], U &end) {
 #pragma unroll 1
         for (int times = made_here(so); times > 0; --times) {
             end = Pair::combine(left, end);
@@ -258,7 +251,7 @@ struct row_levels {
         }
     }
     /* Turns X0 into results; returns the one before x[0]. initial: R4 is more than nothing. */
-    __device__ __forceinline__ U make_results(U (&x)[R], bool blocks, bool tiles, bool initial) {
+    DEVICE U make_results(U (&x)[R], bool blocks, bool tiles, bool initial) {
         U end = r1;
 #pragma unroll
         for (int j = 0; j < R; ++j) x[j] = Pair::combine(r1, x[j]);

@@ -29,8 +29,7 @@ struct narrow_rows_shape {
  * its 16 bytes: by 16 bytes, and by elements at both ends. By a warp.
  */
 template <class T, class Copy>
-static __device__ __forceinline__ void copy_range(T *to, const T *from, int items, int shift,
-                                                  int lane, Copy copy) {
+static DEVICE void copy_range(T *to, const T *from, int items, int shift, int lane, Copy copy) {
     constexpr int V = 16 / (int)sizeof(T);
     const int begin = -shift & (V - 1), head = begin < items ? begin : items;
     const int whole = head + (items - head) / V * V;
@@ -48,7 +47,7 @@ static __device__ __forceinline__ void copy_range(T *to, const T *from, int item
 
 /* Reverses x, if so; see reverse_quads in matrix/rows/rows.cuh. */
 template <class T, int N>
-static __device__ __forceinline__ void reverse_items(T (&x)[N], bool backward) {
+static DEVICE void reverse_items(T (&x)[N], bool backward) {
 #pragma unroll 1
     for (int times = made_here(backward); times > 0; --times) {
 #pragma unroll
@@ -63,11 +62,11 @@ struct lane_row {
     U r4, r1 = Pair::identity;
     U eight, half; /* the group's first or third eight; at last its first two eights */
 
-    __device__ __forceinline__ explicit lane_row(U initial) : r4(initial) {}
+    DEVICE explicit lane_row(U initial) : r4(initial) {}
 
     /* Turns eight number k of the row into its results of an inclusive scan; in a reduction,
        only x[7]. */
-    __device__ __forceinline__ void scan(U (&x)[8], int k, bool reduce) {
+    DEVICE void scan(U (&x)[8], int k, bool reduce) {
         if (reduce) {
             x[7] = sum_items<Pair>(x);
             add_left<7>(x, k);
@@ -79,7 +78,7 @@ struct lane_row {
 
     /* Adds what is left of the eight to x[Begin] and all behind it. */
     template <int Begin>
-    __device__ __forceinline__ void add_left(U (&x)[8], int k) {
+    DEVICE void add_left(U (&x)[8], int k) {
         if (k & 1) add<Begin>(eight, x);
         eight = x[7];
         if (k & 2)
@@ -91,7 +90,7 @@ struct lane_row {
         add<Begin>(r4, x);
     }
     template <int Begin>
-    static __device__ __forceinline__ void add(U left, U (&x)[8]) {
+    static DEVICE void add(U left, U (&x)[8]) {
 #pragma unroll
         for (int j = Begin; j < 8; ++j) x[j] = Pair::combine(left, x[j]);
     }
@@ -101,16 +100,16 @@ struct lane_row<Pair, true> {
     using U = typename Pair::U;
     U sum;
 
-    __device__ __forceinline__ explicit lane_row(U p) : sum(p) {}
+    DEVICE explicit lane_row(U p) : sum(p) {}
 
-    __device__ __forceinline__ void scan(U (&x)[8], int, bool) {
+    DEVICE void scan(U (&x)[8], int, bool) {
 #pragma unroll
         for (int j = 0; j < 8; ++j) x[j] = sum = Pair::combine(sum, x[j]);
     }
 };
 
 /* Bit j: element j of eight exists, if `left` do. */
-static __device__ __forceinline__ uint32_t items_there(int left, bool backward) {
+static DEVICE uint32_t items_there(int left, bool backward) {
     const uint32_t some = left >= 8 ? 255 : (1u << left) - 1;
     return backward ? some << (left >= 8 ? 0 : 8 - left) : some;
 }

@@ -37,9 +37,8 @@ namespace vscan {
 /* Loads a part of which `left` elements exist, from `at` in the direction of the reduction; x[r]
    becomes the lane's sum of load r. */
 template <class Pair, bool Vectors, int N>
-static __device__ __forceinline__ void sum_loads(typename Pair::U (&x)[N],
-                                                 const typename Pair::T *at, int sign, int left,
-                                                 int lane, const pair_transform &transform) {
+static DEVICE void sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign,
+                             int left, int lane, const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = sum_part_shape<Pair, Vectors>;
@@ -80,8 +79,8 @@ static __device__ __forceinline__ void sum_loads(typename Pair::U (&x)[N],
 
 /* Several small rows, by a warp. */
 template <class Pair>
-static __device__ __forceinline__ void sum_small_rows(const matrix_arguments<row_sums_shape> &a,
-                                                      int64_t first, int lane) {
+static DEVICE void sum_small_rows(const matrix_arguments<row_sums_shape> &a, int64_t first,
+                                  int lane) {
     const vscan__matrix &matrix = a.matrix;
     const row_sums_shape &shape = a.shape;
     using T = typename Pair::T;

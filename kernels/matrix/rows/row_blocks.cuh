@@ -72,22 +72,22 @@ struct row_blocks {
     /* Whether a warp has whole blocks. Else it has a part of one, and the row's first warp adds. */
     const bool whole = P == 1 || shape.whole_blocks;
 
-    __device__ __forceinline__ U &block_sum(int block) const {
+    DEVICE U &block_sum(int block) const {
         return shared.blocks[2 * row + block / nested<T>::blocks][block % nested<T>::blocks];
     }
     /* Where the groups of a block are, if no warp has whole ones. */
-    __device__ __forceinline__ U *groups_of(int block) const {
+    DEVICE U *groups_of(int block) const {
         return shared.groups[row * ((shape.row_warps + P - 1) / P) + block];
     }
     /* The sum of the groups of a block. */
-    __device__ __forceinline__ U sum_of(int block, const U *of_groups) const {
+    DEVICE U sum_of(int block, const U *of_groups) const {
         return add_where<Pair, 64 / (int)sizeof(U)>(Pair::identity, of_groups,
                                                     bits_below(groups - block * nested<T>::groups),
                                                     nested<T>::groups);
     }
 
-    __device__ __forceinline__ int first_part() const { return row_warp * (whole ? P : 1); }
-    __device__ __forceinline__ int part_after(int part) const {
+    DEVICE int first_part() const { return row_warp * (whole ? P : 1); }
+    DEVICE int part_after(int part) const {
         if (!whole) return part + shape.row_warps;
         return part % P == P - 1 ? part + 1 + (shape.row_warps - 1) * P : part + 1;
     }
@@ -95,7 +95,7 @@ struct row_blocks {
     /* x: the lane's sums of the loads of part number `part` of `parts`. Writes those of its groups
        and, if the block ends with it, returns that of the block. */
     template <int N>
-    __device__ __forceinline__ U add_part(U (&x)[N], int part, int parts) const {
+    DEVICE U add_part(U (&x)[N], int part, int parts) const {
         constexpr int lanes = VSCAN__GROUP / sum_part_shape<Pair, Vectors>::V; /* of a group */
         U *const of_groups = whole ? shared.groups[threadIdx.x / 32] : groups_of(part / P);
         const U group_sum = rows_over_lanes<Pair, N, lanes>(x, lane);
@@ -112,7 +112,7 @@ struct row_blocks {
 
     /* By the row's first warp, behind the barrier: the sum of the last tile; passes the others.
        left: that of the elements behind the last whole group, if there are any. */
-    __device__ __forceinline__ U sum_tiles(before_tile<Pair> &before, bool has_left, U left) const {
+    DEVICE U sum_tiles(before_tile<Pair> &before, bool has_left, U left) const {
         constexpr int block_groups = nested<T>::groups, tile_blocks = nested<T>::blocks;
         int blocks = (groups + block_groups - 1) / block_groups;
         if (!whole) {

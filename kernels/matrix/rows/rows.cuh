@@ -53,7 +53,7 @@ struct rows_shape {
 /* Backward: reverses the elements of each 16 bytes. A loop that runs once or never: for a branch
    the compiler would make instructions that are skipped one by one. */
 template <int V, class T, int R>
-static __device__ __forceinline__ void reverse_quads(T (&raw)[R], bool backward) {
+static DEVICE void reverse_quads(T (&raw)[R], bool backward) {
 #pragma unroll 1
     for (int times = made_here(backward); times > 0; --times) {
 #pragma unroll
@@ -102,13 +102,12 @@ struct rows_copies {
     const int at0 = row_warp * warp_items; /* of the warp in the chunk */
     int chunk = 0;                         /* of the row, in the first step */
 
-    __device__ __forceinline__ rows_copies(const matrix_arguments<rows_shape> &a,
-                                           rows_shared<Pair> &shared)
+    DEVICE rows_copies(const matrix_arguments<rows_shape> &a, rows_shared<Pair> &shared)
         : a(a), shared(shared) {}
 
     /* ---- Where a warp is --------------------------------------------------------------------- */
 
-    __device__ __forceinline__ void find_rows() {
+    DEVICE void find_rows() {
         uint32_t item = blockIdx.x;
         if (shape.halves > 0) {
             if (threadIdx.x == 0) {
@@ -132,16 +131,16 @@ struct rows_copies {
     }
     /* In a step: the warp's first row; elements of the row from the chunk on; the offset in
        bytes of the warp's first element or, backward, of its end. */
-    __device__ __forceinline__ int64_t line_in(int step) const {
+    DEVICE int64_t line_in(int step) const {
         return shared.first_line[warp] + (int64_t)step * shape.lines_ahead;
     }
-    __device__ __forceinline__ int64_t left_in(int step) const {
+    DEVICE int64_t left_in(int step) const {
         return matrix.length - (int64_t)(chunk + step) * shape.items_ahead;
     }
-    __device__ __forceinline__ int64_t base_in(int step) const {
+    DEVICE int64_t base_in(int step) const {
         return shared.first_base[warp] + step * shape.advance;
     }
-    __device__ __forceinline__ bool has_row(int step) const {
+    DEVICE bool has_row(int step) const {
         return row < shape.rows && line_in(step) + row < matrix.lines;
     }
 
@@ -150,7 +149,7 @@ struct rows_copies {
     /* Calls each(vector of a slice in shared memory, in memory from base on), if shape.quads;
        offsets in bytes. */
     template <class Each>
-    __device__ __forceinline__ void each_quad(int items, Each each) const {
+    DEVICE void each_quad(int items, Each each) const {
         if (shape.dense) {
             const int offset = (lane ^ (lane >> 3 & 3)) * 16, direction = backward ? -1 : 1;
             const int64_t from = backward ? -16 * (lane + 1) : 16 * lane;
@@ -169,7 +168,7 @@ struct rows_copies {
     }
     /* Calls each(element of a slice in shared memory, of the matrix from base on). */
     template <class Each>
-    __device__ __forceinline__ void each_element(int items, Each each) const {
+    DEVICE void each_element(int items, Each each) const {
         if (across) {
 #pragma unroll 1
             for (int from = lane; from < items; from += 4 * 32) {
@@ -194,7 +193,7 @@ struct rows_copies {
     }
 
     /* Elements of the warp in a step. */
-    __device__ __forceinline__ int items_in(int step) const {
+    DEVICE int items_in(int step) const {
         const int64_t rows_left = matrix.lines - line_in(step);
         const int64_t items_left = left_in(step) - at0;
         if (across)
@@ -207,7 +206,7 @@ struct rows_copies {
                (int)matrix.length;
     }
 
-    __device__ __forceinline__ void load(int step, int items) const {
+    DEVICE void load(int step, int items) const {
         const char *const in = (const char *)matrix.in + base_in(step);
         if (shape.quads && items % V == 0) {
             each_quad(items, [&](int at, int64_t from) {
@@ -220,7 +219,7 @@ struct rows_copies {
         }
     }
 
-    __device__ __forceinline__ void read_slice(U (&x)[R]) const {
+    DEVICE void read_slice(U (&x)[R]) const {
         T raw[R];
         async_copies_wait();
         __syncwarp();
@@ -235,7 +234,7 @@ struct rows_copies {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void store(U (&x)[R], int step, int items) const {
+    DEVICE void store(U (&x)[R], int step, int items) const {
         T raw[R];
 #pragma unroll
         for (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j], a.transform);
@@ -281,7 +280,7 @@ struct rows_warp : rows_copies<Pair> {
 
     /* ---- Warps, chunks, tiles ---------------------------------------------------------------- */
 
-    __device__ __forceinline__ void begin_rows(int step) {
+    DEVICE void begin_rows(int step) {
         p = Pair::identity;
         if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.transform);
         if (matrix.has_initial == 2 && has_row(step))
@@ -292,12 +291,10 @@ struct rows_warp : rows_copies<Pair> {
     }
 
     /* The number of the block's chunk in this step: in its row or, of half a tile, in its tile. */
-    __device__ __forceinline__ int chunk_in(int step) const {
-        return shape.halves > 0 ? chunk & 1 : step;
-    }
+    DEVICE int chunk_in(int step) const { return shape.halves > 0 ? chunk & 1 : step; }
     /* In order, before the barrier of a step: a second half waits for the sum of the first one, and
        whether that has a head. */
-    __device__ __forceinline__ void wait_for_first_half(U &sum, bool &head) const {
+    DEVICE void wait_for_first_half(U &sum, bool &head) const {
         if (shape.halves == 0 || !(chunk & 1) || threadIdx.x > 0) return;
         uint32_t heads;
         while (!try_read(a.lookback, shared.next.epoch, line_in(0) * shape.halves + chunk - 1, &sum,
@@ -308,7 +305,7 @@ struct rows_warp : rows_copies<Pair> {
 
     /* What precedes the slices x, which are scanned; in any order it returns the prefix of the
        tile. */
-    __device__ __forceinline__ U add_row(U (&x)[R], int step, U &upto, U &end) {
+    DEVICE U add_row(U (&x)[R], int step, U &upto, U &end) {
         if constexpr (Pair::in_any_order) {
             add_lanes<Pair>(x, k, first_lane, shape.lanes, upto, end);
             if (!along || step == 0) begin_rows(step);
@@ -334,7 +331,7 @@ struct rows_warp : rows_copies<Pair> {
     }
 
     /* In any order: adds what other warps have of the row; returns the prefix of the tile. */
-    __device__ __forceinline__ U add_other_warps(int step, U &upto, U &end) {
+    DEVICE U add_other_warps(int step, U &upto, U &end) {
         const U before = p;
         if (shape.row_warps == 1) return before;
         U *const of_warps = shared.sums[step & 1];
@@ -354,8 +351,7 @@ struct rows_warp : rows_copies<Pair> {
        and whether there is a head; its first warp passes what is before the tile, or the half, by
        pass(number of their first aggregate, how many, epoch). */
     template <class Pass>
-    __device__ __forceinline__ void look_back(before_tile<Pair> &before, U sum, bool head,
-                                              Pass pass) const {
+    DEVICE void look_back(before_tile<Pair> &before, U sum, bool head, Pass pass) const {
         const epoch_t epoch = shared.next.epoch;
         const uint32_t half = (uint32_t)chunk;
         const int64_t aggregates_at = line_in(0) * shape.halves;
@@ -377,7 +373,7 @@ struct rows_warp : rows_copies<Pair> {
     }
 
     /* The same without heads. */
-    __device__ __forceinline__ before_tile<Pair> pass_tiles(before_tile<Pair> before, U sum) const {
+    DEVICE before_tile<Pair> pass_tiles(before_tile<Pair> before, U sum) const {
         look_back(before, sum, false, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
             pass_row_tiles<Pair, halves_at_once>(before, a.lookback, first, tiles, epoch, lane);
         });
@@ -387,8 +383,7 @@ struct rows_warp : rows_copies<Pair> {
     /* ---- Results ----------------------------------------------------------------------------- */
 
     /* here: elements of the slice. */
-    __device__ __forceinline__ void write(U (&x)[R], int step, int items, int here, U before,
-                                          U end) {
+    DEVICE void write(U (&x)[R], int step, int items, int here, U before, U end) {
         const bool has_total =
             (!across || left_in(step) - at0 <= warp_items) && matrix.totals != nullptr &&
             has_row(step) && (matrix.length == 0 ? k == 0 && row_warp == 0 : here > 0 && here <= R);
@@ -421,7 +416,7 @@ struct rows_warp : rows_copies<Pair> {
 /* All steps of a block: prepare(step), then each(x, step, items of the warp), where x is the lane's slice. The elements
    of the next step are copied meanwhile. */
 template <class Pair, class Prepare, class Each>
-static __device__ __forceinline__ void each_step(rows_warp<Pair> &w, Prepare prepare, Each each) {
+static DEVICE void each_step(rows_warp<Pair> &w, Prepare prepare, Each each) {
     typename Pair::U x[rows_warp<Pair>::R];
     w.find_rows();
     int items = 0, next_items = 0; /* of the warp in this step and the next */

@@ -29,9 +29,9 @@ struct since_head {
 
 /* pass_row_tiles of matrix/rows/levels.cuh, with heads. */
 template <class Pair, int Step>
-static __device__ __forceinline__ void
-pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory, int64_t first,
-                     uint32_t tiles, epoch_t epoch, typename Pair::U initial, int lane) {
+static DEVICE void pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory,
+                                        int64_t first, uint32_t tiles, epoch_t epoch,
+                                        typename Pair::U initial, int lane) {
     using U = typename Pair::U;
 #pragma unroll 1
     for (uint32_t t = 0; t < tiles; t += 32) {
@@ -49,7 +49,7 @@ pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory, i
 }
 
 /* The bits below `count`, from the last one of `heads` on that is among them; cut: whether there is one. */
-static __device__ __forceinline__ uint32_t since_last(uint32_t heads, int count, bool &cut) {
+static DEVICE uint32_t since_last(uint32_t heads, int count, bool &cut) {
     heads &= bits_below(count);
     cut = heads != 0;
     return cut ? bits_below(count) & ~bits_below(31 - __clz((int)heads)) : bits_below(count);
@@ -83,26 +83,23 @@ struct slice_heads {
     uint32_t heads = 0; /* bit j: the slice's element j is one */
     uint32_t any = 0;   /* the lanes that have some */
 
-    __device__ __forceinline__ slice_heads(rows &w, segmented_rows_shared<Pair> &shared)
-        : w(w), shared(shared) {}
+    DEVICE slice_heads(rows &w, segmented_rows_shared<Pair> &shared) : w(w), shared(shared) {}
 
     /* The place of element j in its row, and the row in the matrix. */
-    __device__ __forceinline__ int64_t place_in(int step) const {
+    DEVICE int64_t place_in(int step) const {
         return matrix.length - w.left_in(step) + w.at0 + k * R;
     }
-    __device__ __forceinline__ int64_t row_in(int step) const {
-        return w.line_in(step) + w.row * slice_rows;
-    }
+    DEVICE int64_t row_in(int step) const { return w.line_in(step) + w.row * slice_rows; }
 
     /* Where rows of a slice begin, if there are several. */
-    __device__ __forceinline__ uint32_t row_begins() const {
+    DEVICE uint32_t row_begins() const {
         const uint32_t begins = shape.row_items == 8   ? 0x0101
                                 : shape.row_items == 4 ? 0x1111
                                                        : 0x5555;
         return begins & bits_below(R);
     }
 
-    __device__ __forceinline__ void load_heads(int step) {
+    DEVICE void load_heads(int step) {
         const bool backward = matrix.backward;
         const int64_t n = matrix.length, p = place_in(step), line = row_in(step);
         heads = 0;
@@ -134,7 +131,7 @@ struct slice_heads {
     }
 
     /* Bit g: group g of the warp has a head. */
-    __device__ __forceinline__ uint32_t heads_of_groups() const {
+    DEVICE uint32_t heads_of_groups() const {
         const bool head = lane < levels::warp_groups &&
                           (any >> lane * group_lanes & bits_below(group_lanes)) != 0;
         return __ballot_sync(warp_mask, head);
@@ -163,7 +160,7 @@ struct before_slice : slice_heads<Pair> {
 
     /* ---- The slice and its group ------------------------------------------------------------- */
 
-    __device__ __forceinline__ void scan_slice(U (&x)[R]) const {
+    DEVICE void scan_slice(U (&x)[R]) const {
         if constexpr (Pair::in_any_order) {
 #pragma unroll
             for (int j = 1; j < R; ++j)
@@ -176,7 +173,7 @@ struct before_slice : slice_heads<Pair> {
 
     /* ---- In any order ------------------------------------------------------------------------ */
 
-    __device__ __forceinline__ void add_row(const U (&x)[R], int step) {
+    DEVICE void add_row(const U (&x)[R], int step) {
         U upto = x[R - 1], end = Pair::identity;
 #pragma unroll
         for (int half = 1; half < 32; half *= 2) {
@@ -222,7 +219,7 @@ struct before_slice : slice_heads<Pair> {
     /* ---- In order ---------------------------------------------------------------------------- */
 
     /* R1 where a row has lanes of one warp. */
-    __device__ __forceinline__ void add_lanes(const U (&x)[R]) {
+    DEVICE void add_lanes(const U (&x)[R]) {
         r4 = initial;
         if (shape.lanes <= group_lanes) return;
         const int group = k / group_lanes;
@@ -239,7 +236,7 @@ struct before_slice : slice_heads<Pair> {
     }
 
     /* R1 to R4 where it has several warps: see row_levels::add_warps. */
-    __device__ __forceinline__ void add_warps(const U (&x)[R], int step) {
+    DEVICE void add_warps(const U (&x)[R], int step) {
         constexpr int block_warps = levels::block_warps, warp_groups = levels::warp_groups,
                       stride = levels::stride, groups = nested<T>::groups;
         const int block = w.row_warp / block_warps, its = lane / group_lanes;
@@ -305,7 +302,7 @@ struct before_slice : slice_heads<Pair> {
 
     /* ---- Tiles ------------------------------------------------------------------------------- */
 
-    __device__ __forceinline__ void look_back(const since_head<U> &tile) {
+    DEVICE void look_back(const since_head<U> &tile) {
         w.look_back(before, tile.sum, tile.head, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
             pass_segmented_tiles<Pair, rows::halves_at_once>(before, w.a.lookback, first, tiles,
                                                              epoch, initial, lane);
@@ -315,7 +312,7 @@ struct before_slice : slice_heads<Pair> {
     /* ---- A step ------------------------------------------------------------------------------ */
 
     /* X2 and so on of X0: what precedes a slice, combined with a sum in its group. */
-    __device__ __forceinline__ U sum(U x0) const {
+    DEVICE U sum(U x0) const {
         if constexpr (Pair::in_any_order) return Pair::combine(r4, x0);
         return Pair::combine(r4, Pair::combine(r3, Pair::combine(r2, Pair::combine(r1, x0))));
     }
@@ -331,7 +328,7 @@ struct segmented_rows : before_slice<Pair> {
         base::row_in, base::shape, base::slice_rows, base::sum, base::w;
     using base::before_slice;
 
-    __device__ __forceinline__ void write_totals(const U (&x)[R], int step, int64_t p) const {
+    DEVICE void write_totals(const U (&x)[R], int step, int64_t p) const {
         T *const totals = (T *)matrix.totals + row_in(step);
         const int64_t n = matrix.length, left = matrix.lines - row_in(step);
         if (w.row * slice_rows >= shape.rows || left <= 0) return;
@@ -347,7 +344,7 @@ struct segmented_rows : before_slice<Pair> {
         }
     }
 
-    __device__ __forceinline__ void step(U (&x)[R], int step, int items) {
+    DEVICE void step(U (&x)[R], int step, int items) {
         if (!w.along || step == 0) {
             w.begin_rows(step);
             initial = w.p;

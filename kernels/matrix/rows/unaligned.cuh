@@ -42,7 +42,7 @@ struct unaligned_rows_shape {
 /* *from, if so; else 0, since a register would otherwise be kept for the old value. Loads are
    issued in the order in which they are written. */
 template <class T>
-static __device__ __forceinline__ T load_where(bool there, const T *from) {
+static DEVICE T load_where(bool there, const T *from) {
     T x;
 #ifdef VSCAN_EMULATOR
     x = there ? *from : T();
@@ -77,17 +77,17 @@ struct unaligned_items {
     int index; /* its index in shared memory, if it exists */
 
     /* from: the first of the elements */
-    __device__ __forceinline__ unaligned_items(const T *from, int items, bool backward, int lane) {
+    DEVICE unaligned_items(const T *from, int items, bool backward, int lane) {
         r = lane - ((int)((uintptr_t)from / sizeof(T)) & 31);
         mine = items - r;
         const int q = r + (backward ? all - items : 0);
         index = q + (q >> (sizeof(T) == 8 ? 4 : 5));
         static_assert(pad == (sizeof(T) == 8 ? 16 : 32), "a power of 2");
     }
-    __device__ __forceinline__ bool has(int j) const { return 32 * j < mine && (j > 0 || r >= 0); }
+    DEVICE bool has(int j) const { return 32 * j < mine && (j > 0 || r >= 0); }
 
     /* from: the first of the elements; shared: the warp's */
-    __device__ __forceinline__ void load(const T *from, T *shared) {
+    DEVICE void load(const T *from, T *shared) {
         T raw[loads];
         from += r;
 #pragma unroll
@@ -98,7 +98,7 @@ struct unaligned_items {
         for (int j = 0; j < loads; ++j)
             if (has(j)) to[step * j] = raw[j];
     }
-    __device__ __forceinline__ void store(T *to, const T *shared) const {
+    DEVICE void store(T *to, const T *shared) const {
         to += r;
         const T *const from = shared + index;
 #pragma unroll

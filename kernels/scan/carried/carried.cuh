@@ -38,9 +38,8 @@ struct carried_arguments {
 
 /* What precedes position n, behind the last element, at each level. By one thread of the last partition's block. */
 template <class Pair, class Shared>
-static __device__ __forceinline__ void
-write_portable_levels(vscan__carry_state &to, const Shared &shared, int64_t n, int64_t partition,
-                      typename Pair::U initial) {
+static DEVICE void write_portable_levels(vscan__carry_state &to, const Shared &shared, int64_t n,
+                                         int64_t partition, typename Pair::U initial) {
     const int b = (int)(n - 1 - partition * partition_shape<Pair>::items) / VSCAN__LEVEL_1;
     const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
     const uint32_t heads = shared.own.heads[b]; /* of block b, the last element's */
@@ -53,8 +52,7 @@ write_portable_levels(vscan__carry_state &to, const Shared &shared, int64_t n, i
 }
 
 /* By one thread. Behind the last partition there is a ticket more for each block. */
-static __device__ __forceinline__ ticket take_carried_ticket(const lookback_memory &memory,
-                                                             int64_t partitions) {
+static DEVICE ticket take_carried_ticket(const lookback_memory &memory, int64_t partitions) {
     const ticket t = take_ticket(memory);
     end_launch_after(memory, t, partitions + gridDim.x);
     if (t.index >= partitions) __threadfence();
@@ -62,8 +60,7 @@ static __device__ __forceinline__ ticket take_carried_ticket(const lookback_memo
 }
 
 /* The new carry, from the workspace. By the whole block, of so many threads. */
-static __device__ __forceinline__ void move_carry(vscan__carry_state &to, carried_memory &memory,
-                                                  int threads) {
+static DEVICE void move_carry(vscan__carry_state &to, carried_memory &memory, int threads) {
     for (int w = (int)threadIdx.x; w < (int)sizeof to / 8; w += threads)
         ((uint64_t *)&to)[w] = ((const volatile uint64_t *)&memory.next)[w];
     if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
@@ -71,7 +68,7 @@ static __device__ __forceinline__ void move_carry(vscan__carry_state &to, carrie
 
 /* The new carry into the workspace. By the last partition's block; the virtual vector ends at n. */
 template <class Pair, bool Segmented, class Shared>
-static __device__ __forceinline__ void
+static DEVICE void
 leave_carry(carried_memory &memory, const vscan__carry_state &from, const Shared &shared,
             const typename Pair::U (&unfinished)[VSCAN__GROUP], const vscan__scan &scan, int64_t n,
             int64_t partition, typename Pair::U initial) {

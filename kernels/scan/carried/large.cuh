@@ -22,7 +22,7 @@ namespace vscan {
 
 /* Reads the carry, and says where the call's elements are. By thread 0 what it needs itself. */
 template <class Pair, class Shared>
-static __device__ __forceinline__ void begin_carry(Shared &shared, const large_arguments &b) {
+static DEVICE void begin_carry(Shared &shared, const large_arguments &b) {
     using T = typename Pair::T;
     constexpr int R = 128 / (int)sizeof(T);
     const vscan__scan &scan = b.rest.scan;
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void begin_carry(Shared &shared, const large_a
 
 /* Of the call's first tile: what precedes it. */
 template <class Pair>
-static __device__ __forceinline__ before_tile<Pair> before_call(const vscan__carry_state &old) {
+static DEVICE before_tile<Pair> before_call(const vscan__carry_state &old) {
     using T = typename Pair::T;
     if (old.position > 0) return {element_of<T>(old.r3), element_of<T>(old.r4)};
     return before_tile<Pair>::from(old.flags & VSCAN__CARRY_HAS_INITIAL
@@ -54,8 +54,7 @@ static __device__ __forceinline__ before_tile<Pair> before_call(const vscan__car
 
 /* Element i of a tile, counted in the direction of the scan, where it is in shared memory. */
 template <class Role>
-static __device__ __forceinline__ typename Role::T *element_in_slot(const Role &role, int slot,
-                                                                    int i) {
+static DEVICE typename Role::T *element_in_slot(const Role &role, int slot, int i) {
     using shape = typename Role::shape;
     const int o = role.in_memory(i, shape::items) + role.in_shift();
     return o < shape::items ? swizzled(role.shared.slot[slot], o)
@@ -66,8 +65,7 @@ static __device__ __forceinline__ typename Role::T *element_in_slot(const Role &
    and those of the carry's group that precede the call's. By the load warp; `edges` tiles had such
    before. */
 template <class Role>
-static __device__ __forceinline__ void load_carried_edge(const Role &role, int slot, int64_t tile,
-                                                         int edges) {
+static DEVICE void load_carried_edge(const Role &role, int slot, int64_t tile, int edges) {
     using T = typename Role::T;
     using shape = typename Role::shape;
     auto &shared = role.shared;
@@ -95,7 +93,7 @@ static __device__ __forceinline__ void load_carried_edge(const Role &role, int s
  * the store warp.
  */
 template <class Role>
-static __device__ __forceinline__ void store_carried(const Role &role, int64_t tile) {
+static DEVICE void store_carried(const Role &role, int64_t tile) {
     using T = typename Role::T;
     using shape = typename Role::shape;
     constexpr int R = shape::line_items, V = shape::vector_items, box = shape::quarter_lines;
@@ -130,8 +128,8 @@ static __device__ __forceinline__ void store_carried(const Role &role, int64_t t
 /* What precedes the element behind the last one, at each level, and the last result. By the prefix warp
    when it knows what precedes the last tile. */
 template <class Role>
-static __device__ __forceinline__ void leave_carry(const Role &role, int k, int64_t tile,
-                                                   before_tile<typename Role::pair> before) {
+static DEVICE void leave_carry(const Role &role, int k, int64_t tile,
+                               before_tile<typename Role::pair> before) {
     using T = typename Role::T;
     using Pair = typename Role::pair;
     using shape = typename Role::shape;

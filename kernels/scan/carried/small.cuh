@@ -26,9 +26,8 @@ namespace vscan {
 
 /* What precedes position n, behind the last element, at each level. By one thread of the last partition's block. */
 template <class Pair, class Before, class Shared>
-static __device__ __forceinline__ void
-write_small_levels(vscan__carry_state &to, const Before &before, const Shared &shared, int n,
-                   int first_item) {
+static DEVICE void write_small_levels(vscan__carry_state &to, const Before &before,
+                                      const Shared &shared, int n, int first_item) {
     typename Pair::U r2 = shared.r2;
     const int b = (n - 1 - first_item) / VSCAN__LEVEL_1; /* its block of level 1 */
     for (int k = 0; k < b; ++k) r2 = Pair::combine(r2, shared.own.sums[k]);
@@ -40,25 +39,23 @@ write_small_levels(vscan__carry_state &to, const Before &before, const Shared &s
 
 /* By a block without elements, and by the last one of these; blocks: aggregates of a partition. */
 template <class Pair>
-static __device__ __forceinline__ void publish_nothing(const lookback_memory &lookback,
-                                                       epoch_t epoch, int partition, int blocks) {
+static DEVICE void publish_nothing(const lookback_memory &lookback, epoch_t epoch, int partition,
+                                   int blocks) {
     jitter(lookback, epoch, partition, jitter_publish);
     if (threadIdx.x == 0)
         publish<typename Pair::U>(lookback, epoch, partition * blocks, Pair::identity);
 }
 template <class U>
-static __device__ __forceinline__ void wait_for_blocks(const lookback_memory &lookback,
-                                                       epoch_t epoch, int partition, int blocks,
-                                                       int threads) {
+static DEVICE void wait_for_blocks(const lookback_memory &lookback, epoch_t epoch, int partition,
+                                   int blocks, int threads) {
     for (int p = (int)threadIdx.x; p < partition; p += threads)
         (void)wait_for<U>(lookback, epoch, p * blocks);
     __syncthreads();
 }
 
 /* By the last block, when all have read the old carry. */
-static __device__ __forceinline__ void end_carried(vscan__carry *carry, const vscan__carry &old,
-                                                   const lookback_memory &lookback, epoch_t epoch,
-                                                   int threads) {
+static DEVICE void end_carried(vscan__carry *carry, const vscan__carry &old,
+                               const lookback_memory &lookback, epoch_t epoch, int threads) {
     if (threadIdx.x == 0) {
         replace_state(carry, old);
         advance(lookback, epoch);
@@ -69,10 +66,9 @@ static __device__ __forceinline__ void end_carried(vscan__carry *carry, const vs
 /* A lane's vectors from element `at` of the partition on, in a vector that begins (backward: ends) with the
    partition, at any address. whole: the call has all of the warp's. */
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void
-load_at(lane_items<Pair, V> (&items)[Loads], const typename Pair::T *in,
-        const carried_partition<Pair, int> &here, int left, int at, bool backward, bool whole,
-        int lane, const pair_transform &transform) {
+static DEVICE void load_at(lane_items<Pair, V> (&items)[Loads], const typename Pair::T *in,
+                           const carried_partition<Pair, int> &here, int left, int at,
+                           bool backward, bool whole, int lane, const pair_transform &transform) {
     const int misses = (int)((uintptr_t)in % 16 / sizeof *in), begin = at - lane * V;
     /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
     const bool inside = begin - V >= here.skew - here.first && begin + Loads * 32 * V + V <= left;
@@ -82,9 +78,9 @@ load_at(lane_items<Pair, V> (&items)[Loads], const typename Pair::T *in,
         here.load(items, in, at, backward, misses == 0, whole, transform);
 }
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void
-store_at(lane_items<Pair, V> (&items)[Loads], typename Pair::T *out,
-         const carried_partition<Pair, int> &here, int at, bool backward, bool whole, int lane) {
+static DEVICE void store_at(lane_items<Pair, V> (&items)[Loads], typename Pair::T *out,
+                            const carried_partition<Pair, int> &here, int at, bool backward,
+                            bool whole, int lane) {
     const int misses = (int)((uintptr_t)out % 16 / sizeof *out);
     if (whole && misses != 0 && !backward)
         store_shifted(items, out + at, misses, lane);

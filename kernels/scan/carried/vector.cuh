@@ -17,36 +17,34 @@ struct carried_memory {
 };
 static_assert(sizeof(carried_memory) <= sizeof(vscan__workspace_header::heads), "room for it");
 
-static __device__ __forceinline__ carried_memory &carried_memory_of(const lookback_memory &memory) {
+static DEVICE carried_memory &carried_memory_of(const lookback_memory &memory) {
     return *(carried_memory *)memory.header->heads;
 }
 
 /* Into shared memory, aligned to 16 bytes. By so many threads, of which this is one; the copy is there
    when each of them has waited for it. */
 static_assert(sizeof(vscan__carry) % 16 == 0, "by 16 bytes");
-static __device__ __forceinline__ void copy_carry(vscan__carry &to, const vscan__carry *from,
-                                                  int thread, int threads) {
+static DEVICE void copy_carry(vscan__carry &to, const vscan__carry *from, int thread, int threads) {
     for (int k = thread; k < (int)sizeof to / 16; k += threads)
         async_copy((int4 *)&to + k, (const int4 *)from + k);
 }
 
 /* The state that a carry has, and the one that it gets. */
-static __device__ __forceinline__ const vscan__carry_state &present(const vscan__carry &carry) {
+static DEVICE const vscan__carry_state &present(const vscan__carry &carry) {
     return carry.states[carry.present & 1];
 }
-static __device__ __forceinline__ vscan__carry_state &next_state(vscan__carry *carry,
-                                                                 const vscan__carry &old) {
+static DEVICE vscan__carry_state &next_state(vscan__carry *carry, const vscan__carry &old) {
     return carry->states[~old.present & 1];
 }
 
 /* The new state is the present one. Once a launch, by one thread, when all blocks have read the old one. */
-static __device__ __forceinline__ void replace_state(vscan__carry *carry, const vscan__carry &old) {
+static DEVICE void replace_state(vscan__carry *carry, const vscan__carry &old) {
     carry->present = ~old.present & 1;
 }
 
 /* An element as a carry holds it. */
 template <class T>
-static __device__ __forceinline__ uint64_t word_of(T x) {
+static DEVICE uint64_t word_of(T x) {
     uint64_t word = 0;
     memcpy(&word, &x, sizeof x);
     return word;
@@ -62,7 +60,7 @@ struct carry_before {
 
     /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
        of a lane. */
-    __device__ __forceinline__ T stand_in(int skew, int v) const {
+    DEVICE T stand_in(int skew, int v) const {
         const vscan__carry_state &state = present(carry);
         const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
         const void *at = &nothing;
@@ -82,25 +80,21 @@ struct carried_partition {
     int from, to, skew;
 
     /* left: what the virtual vector has from there on; items: of a partition. */
-    static __device__ __forceinline__ carried_partition at(Index first, int skew, Index left,
-                                                           int items) {
+    static DEVICE carried_partition at(Index first, int skew, Index left, int items) {
         return {first, first < skew ? (int)(skew - first) : 0, left < items ? (int)left : items,
                 skew};
     }
 
     /* Whether the call has all of so many elements. */
-    __device__ __forceinline__ bool has_all(int begin, int items) const {
-        return begin >= from && begin + items <= to;
-    }
+    DEVICE bool has_all(int begin, int items) const { return begin >= from && begin + items <= to; }
     /*
      * A lane's vectors from `at` on, 32 V elements apart, but for those of the stand-in: in a vector that begins
      * (backward: ends) with the partition, as lane_items has them. whole: the call has all of them; aligned: by
      * 16 bytes.
      */
     template <int V, int N>
-    __device__ __forceinline__ void load(lane_items<Pair, V> (&items)[N], const T *vector, int at,
-                                         bool backward, bool aligned, bool whole,
-                                         const pair_transform &transform) const {
+    DEVICE void load(lane_items<Pair, V> (&items)[N], const T *vector, int at, bool backward,
+                     bool aligned, bool whole, const pair_transform &transform) const {
         if (aligned && whole) {
 #pragma unroll
             for (int r = 0; r < N; ++r) items[r].load_whole(vector, at + r * 32 * V, 0, backward);
@@ -111,9 +105,8 @@ struct carried_partition {
             load_each(items[r], vector, at + r * 32 * V, backward, whole, transform);
     }
     template <int V>
-    __device__ __forceinline__ void load_each(lane_items<Pair, V> &items, const T *vector, int at,
-                                              bool backward, bool whole,
-                                              const pair_transform &transform) const {
+    DEVICE void load_each(lane_items<Pair, V> &items, const T *vector, int at, bool backward,
+                          bool whole, const pair_transform &transform) const {
         const T *const in = backward ? vector - V - at : vector + at;
         if (whole) {
 #pragma unroll
@@ -129,8 +122,8 @@ struct carried_partition {
     }
     /* Those of the stand-in. Apart from loading, which need not wait for the carry. */
     template <int V, int N>
-    __device__ __forceinline__ void stand_in(lane_items<Pair, V> (&items)[N], int at, bool backward,
-                                             const carry_before<T> &old) const {
+    DEVICE void stand_in(lane_items<Pair, V> (&items)[N], int at, bool backward,
+                         const carry_before<T> &old) const {
 #pragma unroll
         for (int r = 0; r < N; ++r)
 #pragma unroll
@@ -140,8 +133,8 @@ struct carried_partition {
             }
     }
     template <int V, int N>
-    __device__ __forceinline__ void store(const lane_items<Pair, V> (&items)[N], T *vector, int at,
-                                          bool backward, bool aligned, bool whole) const {
+    DEVICE void store(const lane_items<Pair, V> (&items)[N], T *vector, int at, bool backward,
+                      bool aligned, bool whole) const {
         if (aligned && whole) {
 #pragma unroll
             for (int r = 0; r < N; ++r) items[r].store_whole(vector, at + r * 32 * V, 0, backward);
@@ -163,8 +156,7 @@ struct carried_partition {
 /* Head flags of the call's elements p .. p + V - 1, some of which may not exist; first: of element
    0. */
 template <int V>
-static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan, int64_t p,
-                                                         bool first) {
+static DEVICE uint32_t heads_at_ends(const vscan__scan &scan, int64_t p, bool first) {
     uint32_t mask = 0;
 #pragma unroll 1
     for (int j = 0; j < V; ++j)
@@ -176,9 +168,8 @@ static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan
 /* Bits of the lane's head flags, of the elements from p on and those `step` further on;
    first: of element 0. */
 template <int V, int L>
-static __device__ __forceinline__ void find_heads(uint32_t (&heads)[L], lane_heads<V> (&flags)[L],
-                                                  const vscan__scan &scan, int64_t p, int step,
-                                                  bool first) {
+static DEVICE void find_heads(uint32_t (&heads)[L], lane_heads<V> (&flags)[L],
+                              const vscan__scan &scan, int64_t p, int step, bool first) {
     with_flag_type(scan.flag_type, [&](auto type) {
         constexpr int Type = decltype(type)::value;
 #pragma unroll
@@ -199,8 +190,7 @@ struct carried_segments {
     int64_t so_far; /* segments before element 0, in this call */
 
     /* carry: the old one. */
-    static __device__ __forceinline__ carried_segments of(const vscan__scan &scan,
-                                                          const vscan__carry_state &carry) {
+    static DEVICE carried_segments of(const vscan__scan &scan, const vscan__carry_state &carry) {
         const bool fresh =
             carry.position == 0 || (scan.backward && (carry.flags & VSCAN__CARRY_STARTS));
         return {fresh || (!scan.backward && flag_at(scan.flags, scan.flag_type, 0)), !fresh,
@@ -210,8 +200,7 @@ struct carried_segments {
 
 /* Total of the segment with this number, counted from 1 in the direction of the scan. */
 template <class T>
-static __device__ __forceinline__ void write_total(const scan_arguments &a, int64_t number,
-                                                   T total) {
+static DEVICE void write_total(const scan_arguments &a, int64_t number, T total) {
     const int64_t k = a.count_backward ? (int64_t)a.lookback.header->segments - number : number - 1;
     if (k < a.scan.totals_length)
         ((T *)a.scan.totals)[k] = total;
@@ -222,9 +211,9 @@ static __device__ __forceinline__ void write_total(const scan_arguments &a, int6
 /* write_totals of partition.cuh for elements p .. p + V - 1 of a call; those before element 0
    belong to the stand-in. */
 template <class Pair, int V>
-static __device__ __forceinline__ void
-write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typename Pair::U (&y)[V],
-                     uint32_t heads, int64_t before, int lane) {
+static DEVICE void write_carried_totals(const scan_arguments &a, bool first, int64_t p,
+                                        const typename Pair::U (&y)[V], uint32_t heads,
+                                        int64_t before, int lane) {
     const vscan__scan &scan = a.scan;
     uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
     if (lane == 31) next = heads_at_ends<1>(scan, p + V, first);
@@ -252,13 +241,11 @@ template <class Pair>
 struct before_carried_tile : before_tile<Pair> {
     using U = typename Pair::U;
     int64_t first_tile; /* number of the carry's */
-    static __device__ __forceinline__ before_carried_tile from(U initial) {
+    static DEVICE before_carried_tile from(U initial) {
         return {before_tile<Pair>::from(initial), 0};
     }
-    __device__ __forceinline__ void pass(int64_t tile, U sum) {
-        before_tile<Pair>::pass(first_tile + tile, sum);
-    }
-    __device__ __forceinline__ bool ends_level_3(int64_t tile, int tiles) const {
+    DEVICE void pass(int64_t tile, U sum) { before_tile<Pair>::pass(first_tile + tile, sum); }
+    DEVICE bool ends_level_3(int64_t tile, int tiles) const {
         return before_tile<Pair>::ends_level_3(first_tile + tile, tiles);
     }
 };
@@ -279,7 +266,7 @@ struct resumed_vector {
     U visible;
     const First &first_result;
 
-    __device__ __forceinline__ void put_total(int r, const U (&y)[V]) const {
+    DEVICE void put_total(int r, const U (&y)[V]) const {
         const int i = begin + r * Shape::load_items;
         if (last_partition && i + V >= here.to && i < here.to) {
 #pragma unroll
@@ -292,14 +279,13 @@ struct resumed_vector {
             }
         }
     }
-    __device__ __forceinline__ int64_t position(int r) const {
+    DEVICE int64_t position(int r) const {
         return here.first - here.skew + begin + r * Shape::load_items;
     }
-    __device__ __forceinline__ void put_totals(int64_t p, const U (&y)[V], uint32_t heads,
-                                               int64_t before) const {
+    DEVICE void put_totals(int64_t p, const U (&y)[V], uint32_t heads, int64_t before) const {
         write_carried_totals<Pair>(a, first, p, y, heads, before, threadIdx.x % 32);
     }
-    __device__ __forceinline__ void put_first(int r, U (&y)[V], uint32_t heads) const {
+    DEVICE void put_first(int r, U (&y)[V], uint32_t heads) const {
 #pragma unroll
         for (int j = 0; j < V; ++j)
             if (Segmented && (heads >> j & 1)) y[j] = visible;
@@ -316,9 +302,10 @@ struct resumed_vector {
 /* Before they are scanned, in place: of a lane's elements from i on, those of the last group. Before a head all
    is absent. */
 template <class Pair, bool Segmented, class Shape, class Index>
-static __device__ __forceinline__ void keep_unfinished(
-    typename Pair::U (&unfinished)[VSCAN__GROUP], const carried_partition<Pair, Index> &here, int i,
-    const typename Pair::U (&x)[Shape::lane_items], uint32_t heads, unsigned any, int lane) {
+static DEVICE void keep_unfinished(typename Pair::U (&unfinished)[VSCAN__GROUP],
+                                   const carried_partition<Pair, Index> &here, int i,
+                                   const typename Pair::U (&x)[Shape::lane_items], uint32_t heads,
+                                   unsigned any, int lane) {
     constexpr int V = Shape::lane_items;
     const int first = lane & ~(Shape::group_lanes - 1);
     const unsigned lanes = ((1u << (Shape::group_lanes - 1) << 1) - 1) << first;
@@ -332,15 +319,15 @@ static __device__ __forceinline__ void keep_unfinished(
 
 /* By all threads of the last partition's block: the unfinished group, where the virtual vector ends at n. */
 template <class Pair>
-static __device__ __forceinline__ void
-write_group(vscan__carry_state &to, const typename Pair::U (&unfinished)[VSCAN__GROUP], int64_t n) {
+static DEVICE void write_group(vscan__carry_state &to,
+                               const typename Pair::U (&unfinished)[VSCAN__GROUP], int64_t n) {
     if (threadIdx.x >= VSCAN__GROUP) return;
     const bool there = !Pair::in_any_order && threadIdx.x < (unsigned)(n % VSCAN__GROUP);
     to.group[threadIdx.x].bits = there ? word_of(unfinished[threadIdx.x]) : 0;
 }
 
-static __device__ __forceinline__ void
-write_place(vscan__carry_state &to, const vscan__carry_state &from, int64_t n, bool starts) {
+static DEVICE void write_place(vscan__carry_state &to, const vscan__carry_state &from, int64_t n,
+                               bool starts) {
     to.position = from.position + n;
     to.flags = (from.flags & VSCAN__CARRY_HAS_INITIAL) | (starts ? VSCAN__CARRY_STARTS : 0);
     to.initial = from.initial;
@@ -359,8 +346,7 @@ struct levels_behind {
      *   before   the tile that has the given number
      */
     template <class Before, class Number>
-    static __device__ __forceinline__ levels_behind of(int64_t n, U r1, U r2, U sum, Before before,
-                                                       Number number) {
+    static DEVICE levels_behind of(int64_t n, U r1, U r2, U sum, Before before, Number number) {
         if (n % VSCAN__LEVEL_1 == 0) {
             r1 = Pair::identity;
             r2 = Pair::combine(r2, sum);
@@ -372,7 +358,7 @@ struct levels_behind {
         return {r1, r2, {before.r3, before.r4}};
     }
     /* By one thread. */
-    __device__ __forceinline__ void write(vscan__carry_state &to) const {
+    DEVICE void write(vscan__carry_state &to) const {
         to.r1.bits = word_of(r1);
         to.r2.bits = word_of(r2);
         to.r3.bits = word_of(tile.r3);

@@ -22,7 +22,9 @@ static cudaError_t launch_total(const vscan__launch *launch, const vscan__extrem
     a.tiles = (work->n + a.skew + items - 1) / items;
     const int64_t resident = (int64_t)extreme_blocks * launch->multiprocessors;
     const int64_t each = a.tiles / (resident * extreme_partitions);
-    a.partition_tiles = each < 1 ? 1 : each < extreme_most_tiles ? (int32_t)each : extreme_most_tiles;
+    a.partition_tiles = each < 1                    ? 1
+                        : each < extreme_most_tiles ? (int32_t)each
+                                                    : extreme_most_tiles;
     const int64_t partitions = (a.tiles - 1) / a.partition_tiles + 1;
     return start(reduce_extreme<I, Real>, partitions < resident ? partitions : resident,
                  extreme_threads, 0, launch->stream, a, launch->may_overlap);

@@ -51,11 +51,11 @@ struct extreme_order {
     static constexpr I lowest = ~highest; /* loses to everything, or ties */
     static constexpr I infinity = (I)(sizeof(I) == 4 ? 0x7f800000 : INT64_C(0x7ff0000000000000));
     static constexpr I worst = Real ? ~infinity : lowest; /* of an element: for max -infinity's */
-    static __device__ __forceinline__ I key(I x, I transform) {
+    static DEVICE I key(I x, I transform) {
         if (!Real) return x ^ transform;
         return (x & highest) > infinity ? highest : x ^ (x < 0 ? highest : 0) ^ transform;
     }
-    static __device__ __forceinline__ I element(I key, I transform) {
+    static DEVICE I element(I key, I transform) {
         const I x = key ^ transform;
         return Real && x < 0 ? x ^ highest : x;
     }
@@ -68,19 +68,19 @@ struct extreme_pair {
     P at;
 
     /* y comes later. */
-    __device__ __forceinline__ void then(I y, P y_at) {
+    DEVICE void then(I y, P y_at) {
         if (y <= key) return;
         key = y;
         at = y_at;
     }
     /* y comes earlier or later. */
-    __device__ __forceinline__ void with(I y, P y_at) {
+    DEVICE void with(I y, P y_at) {
         if (y < key || (y == key && y_at >= at)) return;
         key = y;
         at = y_at;
     }
     /* The best of all lanes, in every lane. */
-    __device__ __forceinline__ void reduce() {
+    DEVICE void reduce() {
 #pragma unroll
         for (int d = 16; d > 0; d /= 2) {
             const I y = __shfl_xor_sync(warp_mask, key, d);
@@ -90,7 +90,7 @@ struct extreme_pair {
     }
     /* The best of the lanes up to this one. Only the first Lanes count. */
     template <int Lanes>
-    __device__ __forceinline__ void scan() {
+    DEVICE void scan() {
         const int lane = threadIdx.x % 32;
 #pragma unroll
         for (int d = 1; d < Lanes; d *= 2) {
@@ -105,8 +105,8 @@ struct extreme_pair {
 
 /* Stores x at positions i .. i + V - 1 of a vector of n elements T, as far as there are any. wide: all are, aligned. */
 template <class T, class X, int V>
-static __device__ __forceinline__ void store_positions(void *vector, int64_t n, bool backward,
-                                                       int64_t i, const X (&x)[V], bool wide) {
+static DEVICE void store_positions(void *vector, int64_t n, bool backward, int64_t i,
+                                   const X (&x)[V], bool wide) {
     T *const to = (T *)vector;
     if (!wide) {
 #pragma unroll
@@ -153,25 +153,17 @@ struct extreme_kernel : chained_kernel {
     in_tile before_warp;                                   /* in the tile in hand */
     extreme_pair<I, int64_t> earlier = {order::lowest, 0}; /* before the tile in hand */
 
-    __device__ __forceinline__ extreme_kernel(const extreme_arguments &a, shared_memory &shared)
+    DEVICE extreme_kernel(const extreme_arguments &a, shared_memory &shared)
         : a(a), shared(shared), tiles((int)((a.work.n + items - 1) / items)) {}
 
     /* The place in the tile of element 0 of this lane's chunk r. */
-    __device__ __forceinline__ int place_of(int r) const {
-        return ((warp * chunks + r) * 32 + lane) * V;
-    }
+    DEVICE int place_of(int r) const { return ((warp * chunks + r) * 32 + lane) * V; }
     /* Where positions i .. i + V - 1 begin in memory, and position i + j. */
-    __device__ __forceinline__ int64_t chunk_in_memory(int64_t i) const {
-        return w.backward ? n - V - i : i;
-    }
-    __device__ __forceinline__ int64_t in_memory(int64_t i) const {
-        return w.backward ? n - 1 - i : i;
-    }
-    __device__ __forceinline__ bool is_whole(int tile) const {
-        return (int64_t)(tile + 1) * items <= n;
-    }
+    DEVICE int64_t chunk_in_memory(int64_t i) const { return w.backward ? n - V - i : i; }
+    DEVICE int64_t in_memory(int64_t i) const { return w.backward ? n - 1 - i : i; }
+    DEVICE bool is_whole(int tile) const { return (int64_t)(tile + 1) * items <= n; }
 
-    __device__ __forceinline__ void prefetch(int tile, bool) const {
+    DEVICE void prefetch(int tile, bool) const {
         if (tile >= tiles) {
             launch_dependents();
             return;
@@ -184,13 +176,13 @@ struct extreme_kernel : chained_kernel {
 #endif
     }
 
-    __device__ __forceinline__ void stage() {
+    DEVICE void stage() {
 #pragma unroll
         for (int r = 0; r < chunks; ++r) store_wide<I, V>(shared.own[r][threadIdx.x], next[r]);
         before_warp = shared.before[warp];
     }
 
-    __device__ __forceinline__ void count(int tile) {
+    DEVICE void count(int tile) {
         const int64_t first = (int64_t)tile * items;
         const bool whole = is_whole(tile);
         const I *const from = (const I *)w.in + chunk_in_memory(first + place_of(0));
@@ -217,7 +209,7 @@ struct extreme_kernel : chained_kernel {
         if (lane == 0) shared.bests[warp] = best;
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int tile) {
+    DEVICE void publish(const chained_launch &launch, int tile) {
         if (warp != 0) return;
         in_tile best = {order::lowest, 0};
         if (lane < extreme_warps) best = shared.bests[lane];
@@ -231,7 +223,7 @@ struct extreme_kernel : chained_kernel {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+    DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         if (warp >= extreme_lookers) return;
         extreme_pair<I, int64_t> best = {order::lowest, INT64_MAX};
         for (int t = seen + (int)threadIdx.x; t < tile; t += 32 * extreme_lookers) {
@@ -246,7 +238,7 @@ struct extreme_kernel : chained_kernel {
         if (lane == 0) shared.earlier[warp] = best;
     }
 
-    __device__ __forceinline__ void write(int tile) {
+    DEVICE void write(int tile) {
 #pragma unroll
         for (int k = 0; k < extreme_lookers; ++k)
             earlier.with(shared.earlier[k].key, shared.earlier[k].at);
@@ -256,7 +248,7 @@ struct extreme_kernel : chained_kernel {
             write_total((int64_t)tile * items);
     }
 
-    __device__ __forceinline__ void write_total(int64_t first) const {
+    DEVICE void write_total(int64_t first) const {
         extreme_pair<I, int64_t> best = earlier;
         best.then(shared.tile.key, first + shared.tile.at);
         const int64_t position = in_memory(best.at);
@@ -268,7 +260,7 @@ struct extreme_kernel : chained_kernel {
     }
 
     /* Chunk by chunk: `best` is that of all before it, at a place of the tile or at -1 before it. */
-    __device__ __forceinline__ void write_results(int tile) {
+    DEVICE void write_results(int tile) {
         const int64_t first = (int64_t)tile * items;
         const bool whole = is_whole(tile);
         in_tile best = {earlier.key, -1};

@@ -57,25 +57,24 @@ struct extreme_total_kernel : chained_kernel {
     const I transform = w.min ? (I)-1 : (I)0;
     const int partitions;
 
-    __device__ __forceinline__ extreme_total_kernel(const extreme_total_arguments &a,
-                                                    shared_memory &shared)
+    DEVICE extreme_total_kernel(const extreme_total_arguments &a, shared_memory &shared)
         : a(a), shared(shared),
           partitions((int)((a.tiles + a.partition_tiles - 1) / a.partition_tiles)) {}
 
     /* Index in memory of a region's first element there. */
-    __device__ __forceinline__ int64_t memory_of(int64_t region) const {
+    DEVICE int64_t memory_of(int64_t region) const {
         return w.backward ? w.n + a.skew - (region + 1) * region_items
                           : region * region_items - a.skew;
     }
     /* Place in the region, in memory order, of element 0 of this lane's chunk r. */
-    __device__ __forceinline__ int place_of(int r) const { return (r * 32 + lane) * V; }
+    DEVICE int place_of(int r) const { return (r * 32 + lane) * V; }
 
-    __device__ __forceinline__ void prefetch(int partition, bool) const {
+    DEVICE void prefetch(int partition, bool) const {
         if (partition >= partitions) launch_dependents();
     }
 
     /* The lane's elements of a region; for those outside the vector the worst one. */
-    __device__ __forceinline__ void load(I (&x)[chunks][V], int64_t region) const {
+    DEVICE void load(I (&x)[chunks][V], int64_t region) const {
         const int64_t from = memory_of(region);
         const I *const in = (const I *)w.in + from;
         if (from >= 0 && from + region_items <= w.n)
@@ -88,8 +87,7 @@ struct extreme_total_kernel : chained_kernel {
         });
     }
 
-    __device__ __forceinline__ void take(in_partition &best, const I (&x)[chunks][V],
-                                         int tile) const {
+    DEVICE void take(in_partition &best, const I (&x)[chunks][V], int tile) const {
         I key = order::lowest;
 #pragma unroll
         for (int r = 0; r < chunks; ++r)
@@ -102,7 +100,7 @@ struct extreme_total_kernel : chained_kernel {
     }
 
     /* A tile's loads are under way while the one before it is compared. */
-    __device__ __forceinline__ void count(int partition) {
+    DEVICE void count(int partition) {
         const int64_t first = (int64_t)partition * a.partition_tiles, left = a.tiles - first;
         const int tiles = left < a.partition_tiles ? (int)left : a.partition_tiles;
         const auto region = [&](int k) { return (first + k) * extreme_warps + warp; };
@@ -121,7 +119,7 @@ struct extreme_total_kernel : chained_kernel {
         if (lane == 0) shared.bests[warp] = best;
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int partition) {
+    DEVICE void publish(const chained_launch &launch, int partition) {
         if (warp != 0) return;
         in_partition best = {order::lowest, INT32_MAX};
         if (lane < extreme_warps) best = shared.bests[lane];
@@ -133,7 +131,7 @@ struct extreme_total_kernel : chained_kernel {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int, int partition) {
+    DEVICE void look_back(const chained_launch &launch, int, int partition) {
         if (partition < partitions - 1) return;
         in_vector best = {order::lowest, INT64_MAX};
         for (int p = (int)threadIdx.x; p < partition; p += extreme_threads) {
@@ -148,13 +146,13 @@ struct extreme_total_kernel : chained_kernel {
         if (lane == 0) shared.earlier[warp] = best;
     }
 
-    __device__ __forceinline__ int64_t first_region(int partition) const {
+    DEVICE int64_t first_region(int partition) const {
         return (int64_t)partition * a.partition_tiles * extreme_warps;
     }
 
     /* By a warp of the block that has the last partition. None was counted since, so shared.partition is
        that one's. */
-    __device__ __forceinline__ void write(int partition) {
+    DEVICE void write(int partition) {
         if (partition < partitions - 1 || warp > 0) return;
         in_vector best = {shared.partition.key, first_region(partition) + shared.partition.at};
         if (lane < extreme_warps) best.with(shared.earlier[lane].key, shared.earlier[lane].at);

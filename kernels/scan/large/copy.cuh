@@ -255,7 +255,7 @@ struct store_warp : large_role<Pair, Segmented> {
         }
     }
 
-    __device__ __forceinline__ void store_quarter(int64_t tile, int line, const T *from) const {
+    DEVICE void store_quarter(int64_t tile, int line, const T *from) const {
         if constexpr (of_rows)
             tensor_store(&b.out.map, line, matrix_row_of(tile), from);
         else

@@ -35,8 +35,8 @@ struct head_bits_arguments {
 #ifdef VSCAN__TMA
 
 /* Four ints as four bits; those outside of the array become 0. */
-static __device__ __forceinline__ uint32_t bits_within(const int32_t *vector, const int32_t *begin,
-                                                       const int32_t *end) {
+static DEVICE uint32_t bits_within(const int32_t *vector, const int32_t *begin,
+                                   const int32_t *end) {
     uint32_t bits = 0;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
@@ -45,7 +45,7 @@ static __device__ __forceinline__ uint32_t bits_within(const int32_t *vector, co
 }
 
 /* 8 lanes hold an 8 by 8 matrix of 4-bit values, a row each. Afterwards each holds a column. */
-static __device__ __forceinline__ uint32_t transpose_4_bits(uint32_t x, int lane) {
+static DEVICE uint32_t transpose_4_bits(uint32_t x, int lane) {
 #pragma unroll
     for (int d = 4; d > 0; d /= 2) {
         const uint32_t low = d == 4 ? 0x0000ffffu : d == 2 ? 0x00ff00ffu : 0x0f0f0f0fu;
@@ -56,8 +56,7 @@ static __device__ __forceinline__ uint32_t transpose_4_bits(uint32_t x, int lane
 }
 
 /* Stores the bits of positions position to position + 31, as far as they are in the vector. */
-static __device__ __forceinline__ void write_heads(const head_bits_arguments &a, int64_t position,
-                                                   uint32_t heads) {
+static DEVICE void write_heads(const head_bits_arguments &a, int64_t position, uint32_t heads) {
     const int64_t left = a.n - position, tile = position / a.items;
     if (position == 0) heads |= 1;
     if (left < 32) heads &= left > 0 ? (1u << left) - 1 : 0;

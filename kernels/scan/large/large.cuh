@@ -67,7 +67,7 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
 
 /* The whole of a block: prepares shared memory, and gives each warp its role. */
 template <class Pair, bool Segmented>
-static __device__ __forceinline__ void scan_large_block(const large_arguments &b) {
+static DEVICE void scan_large_block(const large_arguments &b) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;

@@ -18,9 +18,8 @@ namespace vscan {
  * up to its end are passed, the others being identities, and then the rest.
  */
 template <class Pair>
-static __device__ __forceinline__ void pass_tiles(typename Pair::U &r3, typename Pair::U &r4,
-                                                  typename Pair::U a, uint32_t tile, int count,
-                                                  typename Pair::U *aggregates, int lane) {
+static DEVICE void pass_tiles(typename Pair::U &r3, typename Pair::U &r4, typename Pair::U a,
+                              uint32_t tile, int count, typename Pair::U *aggregates, int lane) {
     using U = typename Pair::U;
     constexpr int tiles = nested<typename Pair::T>::tiles, V = 16 / (int)sizeof(U);
     for (int from = 0, to;; from = to) {

@@ -33,9 +33,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 
     /* Where the elements of a line take half of the registers, values that depend on an index
        are computed anew for each tile; they would be spilled. */
-    static __device__ __forceinline__ int again(int number) {
-        return R == 32 ? made_here(number) : number;
-    }
+    static DEVICE int again(int number) { return R == 32 ? made_here(number) : number; }
 
     static __device__ void sync_reduction_warps() { sync_warps<1, 32 * shape::reduction_warps>(); }
 
@@ -43,7 +41,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
        order. Only elements that precede others in scan order may be absent. If all are, the
        result is undefined. */
     template <bool Backward>
-    static __device__ __forceinline__ U sum_present(U (&x)[R], uint32_t present) {
+    static DEVICE U sum_present(U (&x)[R], uint32_t present) {
 #pragma unroll
         for (int half = 1; half < R; half *= 2)
 #pragma unroll
@@ -143,7 +141,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 
     /* Group sums become R1, by the lane of a block of level 1. heads, bit g: in group g. Returns
        the sum of the block, from its last head on. */
-    __device__ __forceinline__ U add_groups(int stage, int block, uint32_t heads) const {
+    DEVICE U add_groups(int stage, int block, uint32_t heads) const {
         constexpr int V = 16 / (int)sizeof(U), vectors = shape::block_groups / V;
         constexpr int batch = 8; /* as many vectors as there are registers for */
         char *const sums = (char *)shared.r1[stage];

@@ -153,7 +153,7 @@ struct large_role {
     }
 
     /* read_line, of the slots of tiles that are loaded. */
-    __device__ __forceinline__ void read(U (&x)[R], int slot, int at_line, bool reversed) const {
+    DEVICE void read(U (&x)[R], int slot, int at_line, bool reversed) const {
         const int line = slot * shape::lines + at_line;
         if constexpr (resumed)
             read_line_at<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed,
@@ -174,7 +174,7 @@ struct large_role {
     /* The thread has read a quarter, and TMA may load the next tile there. The arrival alone is not
        enough: it overtook reads that were still queued, and they got elements of the next tile (seen
        on an H200, where 9 multiprocessors worked and elements came from L2; test_cuda_occupied). */
-    __device__ __forceinline__ void hand_back(int k, int quarter) const {
+    DEVICE void hand_back(int k, int quarter) const {
         fence_for_tma();
         shared.emptied.arrive(k, quarter);
     }

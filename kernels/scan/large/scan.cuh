@@ -44,7 +44,7 @@ struct large_totals : large_role<Pair, Segmented> {
      * inclusive results have been written to `staged`; a warp reads 32 adjacent ones at a time, so
      * that adjacent totals are stored together.
      */
-    __device__ __forceinline__ void write_totals(int64_t tile, int part, int stage) const {
+    DEVICE void write_totals(int64_t tile, int part, int stage) const {
         constexpr int part_words = shape::part_items / 32, batch = 4;
         const vscan__scan &scan = a.scan;
         const uint32_t *const heads =
@@ -246,7 +246,7 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
      * the group before: X0 is nothing there.
      *   begun  bit j: a segment begins in the group up to x[j]
      */
-    __device__ __forceinline__ U add_levels(U (&x)[R], int k, int group, uint32_t begun) const {
+    DEVICE U add_levels(U (&x)[R], int k, int group, uint32_t begun) const {
         const int stage = stage_of(k), block = group / shape::block_groups;
         if (Segmented && a.scan.has_initial) {
             U initial = shared.initial;
@@ -287,8 +287,7 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
     }
 
     /* Inclusive results become exclusive ones. */
-    static __device__ __forceinline__ void make_exclusive(U (&x)[R], U first, U visible,
-                                                          uint32_t heads) {
+    static DEVICE void make_exclusive(U (&x)[R], U first, U visible, uint32_t heads) {
 #pragma unroll
         for (int j = R - 1; j >= 0; --j)
             x[j] = Segmented && heads & 1u << j ? visible : j == 0 ? first : x[j - 1];
@@ -302,7 +301,7 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
         return true;
     }
 
-    __device__ __forceinline__ void write(const U (&y)[R], int at_line) const {
+    DEVICE void write(const U (&y)[R], int at_line) const {
         constexpr int V = shape::vector_items;
         const int offset = out_shift();
         with_constant<resumed ? R / V : 1>(offset / V, [&](auto constant) {

@@ -131,7 +131,7 @@ struct large_shape {
         std::conditional_t<resumed, carried_state, char> carry;
 
         /* Bit g: a segment begins in group g of a block of level 1. */
-        __device__ __forceinline__ uint32_t block_heads(int stage, int block) const {
+        DEVICE uint32_t block_heads(int stage, int block) const {
             const uint32_t *const heads = &part_heads[stage][block * (parts / blocks)];
             return parts == blocks ? heads[0] : heads[0] | heads[1] << part_groups % 32;
         }
@@ -142,7 +142,7 @@ struct large_shape {
      * 8 lanes that read the same vector of 8 blocks do it without bank conflicts: vector c of block
      * r is at index c XOR r mod 8.
      */
-    static __device__ __forceinline__ int index_of_group(int group) {
+    static DEVICE int index_of_group(int group) {
         return group ^ group / block_groups % 8 * (16 / (int)sizeof(U));
     }
 };
@@ -150,7 +150,7 @@ struct large_shape {
 /* raw[j] = raw[j + shift], for a shift of 1 to V - 1. In place for doubles: registers do not suffice
    for copies. */
 template <int V, class T, int N>
-static __device__ __forceinline__ void shift_elements(T (&raw)[N], int shift) {
+static DEVICE void shift_elements(T (&raw)[N], int shift) {
     if (shift & 1) {
 #pragma unroll
         for (int j = 0; j + 1 < N; ++j)
@@ -167,9 +167,8 @@ static __device__ __forceinline__ void shift_elements(T (&raw)[N], int shift) {
 
 /* x[j] = raw[j], or reversed. */
 template <class Pair, int R, int N>
-static __device__ __forceinline__ void take_line(typename Pair::U (&x)[R],
-                                                 typename Pair::T (&raw)[N], bool reversed,
-                                                 const pair_transform &transform) {
+static DEVICE void take_line(typename Pair::U (&x)[R], typename Pair::T (&raw)[N], bool reversed,
+                             const pair_transform &transform) {
     if (reversed) {
 #pragma unroll
         for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
@@ -187,9 +186,9 @@ static __device__ __forceinline__ void take_line(typename Pair::U (&x)[R],
  * the line after the slot's last one is at `after`.
  */
 template <class Pair, int R>
-static __device__ __forceinline__ void
-read_line(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, int shift,
-          const typename Pair::T *after, bool reversed, const pair_transform &transform) {
+static DEVICE void read_line(typename Pair::U (&x)[R], const typename Pair::T *slot, int line,
+                             int shift, const typename Pair::T *after, bool reversed,
+                             const pair_transform &transform) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R + V];
@@ -214,7 +213,7 @@ read_line(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, int 
 /* Calls use with a constant for each `first` below Count: the 16-byte vectors of a line are then at
    constant places. */
 template <int Count, class Use>
-static __device__ __forceinline__ void with_constant(int first, const Use &use) {
+static DEVICE void with_constant(int first, const Use &use) {
     if constexpr (Count == 1) {
         use(std::integral_constant<int, 0>());
     } else if (first == Count - 1) {
@@ -227,9 +226,9 @@ static __device__ __forceinline__ void with_constant(int first, const Use &use) 
 /* The same where the elements lie any number of elements further on in a slot, fewer than a line
    has. `after` has a whole line then, and is aligned to it. */
 template <class Pair, int R>
-static __device__ __forceinline__ void
-read_line_at(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, int offset,
-             const typename Pair::T *after, bool reversed, const pair_transform &transform) {
+static DEVICE void read_line_at(typename Pair::U (&x)[R], const typename Pair::T *slot, int line,
+                                int offset, const typename Pair::T *after, bool reversed,
+                                const pair_transform &transform) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R + V];
@@ -253,7 +252,7 @@ read_line_at(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, i
 
 /* Reverses the elements of a line. */
 template <class U, int R>
-static __device__ __forceinline__ void reverse_line(U (&x)[R]) {
+static DEVICE void reverse_line(U (&x)[R]) {
 #pragma unroll
     for (int j = 0; j < R / 2; ++j) exchange_here(x[j], x[R - 1 - j]);
 }
@@ -261,9 +260,8 @@ static __device__ __forceinline__ void reverse_line(U (&x)[R]) {
 /* Writes a line: y[j] becomes its element j, in memory order. The slot has room for one more
    line. Elements lie further on by First vectors and Shift elements. */
 template <class Pair, int Shift, int First, int R>
-static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R],
-                                                  typename Pair::T *slot, int line,
-                                                  const pair_transform &transform) {
+static DEVICE void write_line(const typename Pair::U (&y)[R], typename Pair::T *slot, int line,
+                              const pair_transform &transform) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R];

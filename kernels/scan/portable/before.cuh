@@ -36,12 +36,11 @@ struct portable_before {
     int64_t tile;  /* the one that `before` precedes */
     int64_t heads; /* head flags before it */
 
-    __device__ __forceinline__ explicit portable_before(U initial_)
+    DEVICE explicit portable_before(U initial_)
         : initial(initial_), before(Before::from(initial_)), tile(0), heads(0) {}
 
     /* Adds up the groups, publishes, looks back. By the first warp. */
-    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int64_t> &place,
-                                         int lane) {
+    DEVICE void find(shared_t &shared, const partition_place<int64_t> &place, int lane) {
         constexpr int parts = VSCAN__PARTITIONS_A_TILE;
         const lookback_memory &memory = place.lookback;
         const int64_t own_tile = place.number / parts, first_word = own_tile * tile_blocks;
@@ -119,11 +118,10 @@ struct portable_before {
         shared.heads = heads + before_own;
     }
 
-    __device__ __forceinline__ int64_t heads_before(const shared_t &shared) const {
+    DEVICE int64_t heads_before(const shared_t &shared) const {
         return shared.heads;
     }
-    __device__ __forceinline__ before_group<Pair> of_group(shared_t &shared, int group, int,
-                                                           bool counting) const {
+    DEVICE before_group<Pair> of_group(shared_t &shared, int group, int, bool counting) const {
         const int block = group / groups, g = group % groups;
         before_group<Pair> to = {shared.before, shared.r2[block], shared.own.r1[block][g], initial,
                                  0};

@@ -40,9 +40,9 @@ struct any_order_shared {
  * that. `at`: the sums of all the warp's vectors; `sum`: the lane's, where it has one vector.
  */
 template <class Pair, int Loads>
-static __device__ __forceinline__ void
-prefixes_of_loads(typename Pair::U (&e)[Loads], packed<typename Pair::U, Loads> *at,
-                  typename Pair::U sum, typename Pair::U outside, int lane) {
+static DEVICE void prefixes_of_loads(typename Pair::U (&e)[Loads],
+                                     packed<typename Pair::U, Loads> *at, typename Pair::U sum,
+                                     typename Pair::U outside, int lane) {
     using U = typename Pair::U;
     packed<U, Loads> upto;
     upto.value[0] = sum;
@@ -75,8 +75,8 @@ prefixes_of_loads(typename Pair::U (&e)[Loads], packed<typename Pair::U, Loads> 
 
 /* The sum of those aggregates of earlier partitions that the warp has waited for. */
 template <class Pair, class Shape>
-static __device__ __forceinline__ typename Pair::U
-wait_for_partitions(const lookback_memory &lookback, epoch_t epoch, int partition) {
+static DEVICE typename Pair::U wait_for_partitions(const lookback_memory &lookback, epoch_t epoch,
+                                                   int partition) {
     using U = typename Pair::U;
     using shape = Shape;
     wait_before_first_read<Pair>();

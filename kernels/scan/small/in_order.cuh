@@ -50,8 +50,7 @@ struct in_order_shared {
 
 /* Passes the `own` tiles before the partition's, whose sums are in shared memory. By a warp. */
 template <class Pair, bool Segmented, class Shared, class Before>
-static __device__ __forceinline__ void pass_all_tiles(Before &before, const Shared &shared, int own,
-                                                      int lane) {
+static DEVICE void pass_all_tiles(Before &before, const Shared &shared, int own, int lane) {
     using U = typename Pair::U;
     int last = 0; /* tile with a head */
 #pragma unroll
@@ -90,10 +89,9 @@ static __device__ __forceinline__ void pass_all_tiles(Before &before, const Shar
  * many there are before it, if counting. By all threads.
  */
 template <class Pair, bool Segmented, class Shared, class Before>
-static __device__ __forceinline__ void
-look_back_in_order(Before &before, typename Pair::U &r2, uint32_t &heads, Shared &shared,
-                   const lookback_memory &memory, epoch_t epoch, int end, typename Pair::U initial,
-                   bool counting) {
+static DEVICE void look_back_in_order(Before &before, typename Pair::U &r2, uint32_t &heads,
+                                      Shared &shared, const lookback_memory &memory, epoch_t epoch,
+                                      int end, typename Pair::U initial, bool counting) {
     using U = typename Pair::U;
     constexpr int threads = Shared::shape::threads, polls = Shared::polls, each = Shared::each,
                   blocks = nested<U>::blocks,
@@ -209,14 +207,13 @@ struct in_order_before {
     U initial, r2;
     uint32_t count; /* counting: heads in all earlier partitions */
 
-    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int> &place,
-                                         U initial_, bool) {
+    DEVICE void find(shared_t &shared, const partition_place<int> &place, U initial_, bool) {
         find_from(shared, place, initial_, Before::from(initial_));
         if (place.last && threadIdx.x == shape::threads - 1) advance(place.lookback, place.epoch);
     }
     /* first: what precedes the first tile */
-    __device__ __forceinline__ void find_from(shared_t &shared, const partition_place<int> &place,
-                                              U initial_, const Before &first) {
+    DEVICE void find_from(shared_t &shared, const partition_place<int> &place, U initial_,
+                          const Before &first) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         auto &own = shared.own;
         initial = initial_;
@@ -246,11 +243,10 @@ struct in_order_before {
         }
     }
 
-    __device__ __forceinline__ uint32_t heads_before(const shared_t &) const {
+    DEVICE uint32_t heads_before(const shared_t &) const {
         return count;
     }
-    __device__ __forceinline__ before_group<Pair> of_group(const shared_t &shared, int, int r,
-                                                           bool counting) const {
+    DEVICE before_group<Pair> of_group(const shared_t &shared, int, int r, bool counting) const {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const auto &own = shared.own;
         const int first = warp * shape::warp_groups, block = first / groups;

@@ -22,8 +22,7 @@ struct in_order_one_block {
     before_group<Pair> group;
 
     /* By all threads. */
-    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int> &place,
-                                         U initial, bool) {
+    DEVICE void find(shared_t &shared, const partition_place<int> &place, U initial, bool) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const int first = warp * shape::warp_groups, block = first / groups;
         const int own = first % groups + lane / shape::group_lanes;
@@ -84,11 +83,10 @@ struct in_order_one_block {
         if (Segmented && any_own & ((1u << own) - 1)) group.r2 = Pair::identity;
     }
 
-    __device__ __forceinline__ uint32_t heads_before(const shared_t &) const {
+    DEVICE uint32_t heads_before(const shared_t &) const {
         return 0;
     }
-    __device__ __forceinline__ const before_group<Pair> &of_group(const shared_t &, int, int,
-                                                                  bool) const {
+    DEVICE const before_group<Pair> &of_group(const shared_t &, int, int, bool) const {
         return group;
     }
 };

@@ -18,10 +18,8 @@ struct small_shared {
     struct {
         packed<U, S> sums[shape::scan_lanes]; /* of each group alone */
         packed<uint32_t, S> all_heads[shape::scan_lanes];
-        __device__ __forceinline__ U &sum(int group) { return ((U *)sums)[group]; }
-        __device__ __forceinline__ uint32_t &heads(int group) {
-            return ((uint32_t *)all_heads)[group];
-        }
+        DEVICE U &sum(int group) { return ((U *)sums)[group]; }
+        DEVICE uint32_t &heads(int group) { return ((uint32_t *)all_heads)[group]; }
     } groups;
     /* of a warp's groups: the partition up to them; [S - 1]: up to the one before its first */
     packed<U, S> prefixes[S > 1 ? Warps : 1][shape::warp_groups / S + 1];
@@ -35,8 +33,8 @@ struct small_shared {
 /* By a warp whose lanes have S groups each: their sums g and numbers of heads h become those from
    the partition's first group on. The first `used` lanes have groups. */
 template <class Pair, bool Segmented, int S>
-static __device__ __forceinline__ void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S],
-                                                   int lane, int used = 32) {
+static DEVICE void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S], int lane,
+                               int used = 32) {
     uint32_t h_mask = 0, h_sum = 0;
     if (Segmented) {
 #pragma unroll
@@ -65,10 +63,10 @@ static __device__ __forceinline__ void scan_groups(typename Pair::U (&g)[S], uin
  * into p; heads: how many there are in them, if counting. By all threads.
  */
 template <class Pair, int Loads, int Warps>
-static __device__ __forceinline__ void look_back_small(typename Pair::U &p, uint32_t &heads_before,
-                                                       small_shared<Pair, Loads, Warps> &shared,
-                                                       const lookback_memory &memory, epoch_t epoch,
-                                                       int partition, bool counting) {
+static DEVICE void look_back_small(typename Pair::U &p, uint32_t &heads_before,
+                                   small_shared<Pair, Loads, Warps> &shared,
+                                   const lookback_memory &memory, epoch_t epoch, int partition,
+                                   bool counting) {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -120,10 +118,10 @@ static __device__ __forceinline__ void look_back_small(typename Pair::U &p, uint
  * it (whether any; counting: how many). g, h: of this lane's S groups, as scan_groups leaves them.
  */
 template <class Pair, int Loads, int Warps, int S>
-static __device__ __forceinline__ void
-prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e_heads)[Loads],
-                   packed<typename Pair::U, S> &g, packed<uint32_t, S> &h,
-                   small_shared<Pair, Loads, Warps> &shared, int warp, int lane) {
+static DEVICE void prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e_heads)[Loads],
+                                      packed<typename Pair::U, S> &g, packed<uint32_t, S> &h,
+                                      small_shared<Pair, Loads, Warps> &shared, int warp,
+                                      int lane) {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     const int in_load = lane / shape::group_lanes;
@@ -188,8 +186,7 @@ struct segmented_before {
     uint32_t e_heads[Loads];
     uint32_t count; /* counting: heads in all earlier partitions */
 
-    __device__ __forceinline__ void find(shared_t &shared, const partition_place<int> &place, U,
-                                         bool let_next_late) {
+    DEVICE void find(shared_t &shared, const partition_place<int> &place, U, bool let_next_late) {
         constexpr int S = shape::scan_groups;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const int scan_lanes =
@@ -224,11 +221,10 @@ struct segmented_before {
         if (let_next_late) launch_dependents();
     }
 
-    __device__ __forceinline__ uint32_t heads_before(const shared_t &) const {
+    DEVICE uint32_t heads_before(const shared_t &) const {
         return count;
     }
-    __device__ __forceinline__ before_group_in_any_order<Pair> of_group(const shared_t &, int,
-                                                                        int r, bool) const {
+    DEVICE before_group_in_any_order<Pair> of_group(const shared_t &, int, int r, bool) const {
         return {Pair::combine(e_heads[r] ? Pair::identity : p, e[r]), e_heads[r]};
     }
 };

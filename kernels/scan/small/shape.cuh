@@ -62,7 +62,7 @@ struct small_shape {
  * others need not wait for: they wait as long here. With heads these take longer.
  */
 template <class Pair, bool Segmented = false, int Loads = wide_loads>
-static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
+static DEVICE void wait_before_first_read(bool publishes = true) {
     using T = typename Pair::T;
     constexpr bool wide = sizeof(typename Pair::U) == 8, narrow = Loads == narrow_loads<T>;
     const uint32_t partitions = gridDim.x;
@@ -99,7 +99,7 @@ static_assert(small_words<pair<op_plus, float>> <= VSCAN__SMALL_WORDS &&
 /* Prefetches element i of the scan, if there is one, and its flag. Useful where launches
    overlap. */
 template <bool Segmented, class T>
-static __device__ __forceinline__ void prefetch_element(const small_arguments &hot, int i) {
+static DEVICE void prefetch_element(const small_arguments &hot, int i) {
 #if __CUDA_ARCH__ >= 900
     if (i >= hot.n) return;
     const int at = hot.backward ? hot.n - 1 - i : i;
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void prefetch_element(const small_arguments &h
 
 /* Prefetches a warp's loads from position i on: each lane one or two sectors of 32 bytes. */
 template <class T, int Loads>
-static __device__ __forceinline__ void prefetch_loads(const small_arguments &hot, int i, int lane) {
+static DEVICE void prefetch_loads(const small_arguments &hot, int i, int lane) {
     constexpr int sector = 32 / (int)sizeof(T);
     if (Loads == 1 && lane >= 16) return;
 #pragma unroll
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void prefetch_loads(const small_arguments &hot
 
 /* Reverses a lane's vectors: from memory order to scan order, or back. */
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void reverse_vectors(lane_items<Pair, V> (&items)[Loads]) {
+static DEVICE void reverse_vectors(lane_items<Pair, V> (&items)[Loads]) {
 #pragma unroll
     for (int r = 0; r < Loads; ++r)
 #pragma unroll
@@ -132,8 +132,8 @@ static __device__ __forceinline__ void reverse_vectors(lane_items<Pair, V> (&ite
 
 /* Loads or stores what is not forward, aligned and whole. */
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void
-load_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot, int begin, bool whole) {
+static DEVICE void load_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot,
+                             int begin, bool whole) {
     using In = typename Pair::In;
     const In *const in = (const In *)hot.in;
     const bool backward = hot.backward;
@@ -150,8 +150,8 @@ load_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot, int b
 }
 
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void
-store_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot, int begin, bool whole) {
+static DEVICE void store_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot,
+                              int begin, bool whole) {
     using T = typename Pair::T;
     T *const out = (T *)hot.out;
     const bool backward = hot.backward;
@@ -171,9 +171,8 @@ store_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot, int 
  * forward and whole, so that nothing is to be chosen for each vector.
  */
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void load_vectors(lane_items<Pair, V> (&items)[Loads],
-                                                    const small_arguments &hot, int begin,
-                                                    bool whole, bool fast) {
+static DEVICE void load_vectors(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot,
+                                int begin, bool whole, bool fast) {
     using In = typename Pair::In;
     constexpr int bytes = lane_items<Pair, V>::in_bytes;
     if (fast && is_aligned<bytes>((const In *)hot.in, hot.n, false)) {
@@ -187,9 +186,8 @@ static __device__ __forceinline__ void load_vectors(lane_items<Pair, V> (&items)
 
 /* The same to the output. Reverses the vectors. */
 template <class Pair, int Loads, int V>
-static __device__ __forceinline__ void store_vectors(lane_items<Pair, V> (&items)[Loads],
-                                                     const small_arguments &hot, int begin,
-                                                     bool whole, bool fast) {
+static DEVICE void store_vectors(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot,
+                                 int begin, bool whole, bool fast) {
     using T = typename Pair::T;
     if (fast && is_aligned((const T *)hot.out, hot.n, false)) {
 #pragma unroll

@@ -41,12 +41,12 @@ struct widening_arguments {
     bool wide_in; /* chunks of elements are aligned, too */
 };
 
-static __device__ __forceinline__ unsigned long long widening_initial(const vscan__scan &scan) {
+static DEVICE unsigned long long widening_initial(const vscan__scan &scan) {
     if (scan.has_initial == 2) return *(const volatile unsigned long long *)scan.initial_at;
     return scan.has_initial == 1 ? (unsigned long long)scan.initial.as_long : 0;
 }
 
-static __device__ __forceinline__ unsigned long long widened(int32_t x) {
+static DEVICE unsigned long long widened(int32_t x) {
     return (unsigned long long)(long long)x;
 }
 
@@ -78,26 +78,22 @@ struct widening_kernel : chained_kernel {
     sum_type before = 0;  /* the aggregates of all tiles before the one in hand */
     sum_type initial = 0; /* in the block that has tile 0 */
 
-    __device__ __forceinline__ widening_kernel(const widening_arguments &a, shared_memory &shared)
+    DEVICE widening_kernel(const widening_arguments &a, shared_memory &shared)
         : a(a), shared(shared) {}
 
     /* The place in the tile of element 0 of this lane's chunk r. */
-    __device__ __forceinline__ int place_of(int r) const {
-        return ((warp * chunks + r) * 32 + lane) * V;
-    }
+    DEVICE int place_of(int r) const { return ((warp * chunks + r) * 32 + lane) * V; }
     /* Where positions i .. i + V - 1 begin in memory, and position i. */
-    __device__ __forceinline__ int64_t chunk_in_memory(int64_t i) const {
+    DEVICE int64_t chunk_in_memory(int64_t i) const {
         return scan.backward ? n - V - i : i - a.skew;
     }
-    __device__ __forceinline__ int64_t in_memory(int64_t i) const {
-        return scan.backward ? n - 1 - i : i - a.skew;
-    }
-    __device__ __forceinline__ bool is_there(int64_t i) const { return i >= a.skew && i < n; }
-    __device__ __forceinline__ bool is_whole(int tile) const {
+    DEVICE int64_t in_memory(int64_t i) const { return scan.backward ? n - 1 - i : i - a.skew; }
+    DEVICE bool is_there(int64_t i) const { return i >= a.skew && i < n; }
+    DEVICE bool is_whole(int tile) const {
         return (tile > 0 || a.skew == 0) && (int64_t)(tile + 1) * items <= n;
     }
 
-    __device__ __forceinline__ void prefetch(int tile, bool) const {
+    DEVICE void prefetch(int tile, bool) const {
         if (tile >= tiles) {
             launch_dependents();
             return;
@@ -111,7 +107,7 @@ struct widening_kernel : chained_kernel {
 #endif
     }
 
-    __device__ __forceinline__ void count(int tile) {
+    DEVICE void count(int tile) {
         const int64_t first = (int64_t)tile * items + place_of(0);
         const int32_t *const from = (const int32_t *)scan.in + chunk_in_memory(first);
         const int step = (scan.backward ? -32 : 32) * V;
@@ -137,7 +133,7 @@ struct widening_kernel : chained_kernel {
         if (lane == 0) shared.warps[warp] = of_lane;
     }
 
-    __device__ __forceinline__ void publish(const chained_launch &launch, int tile) {
+    DEVICE void publish(const chained_launch &launch, int tile) {
         next_sum = 0;
 #pragma unroll
         for (int w = 0; w < widening_warps; ++w) {
@@ -149,13 +145,13 @@ struct widening_kernel : chained_kernel {
         launch.publish(tile, tile == 0 ? initial + next_sum : next_sum);
     }
 
-    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+    DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         /* without the last warp, which waits for its ticket */
         const int end = warp == ticket_warp ? seen : tile;
         launch.sum_by_warps<sum_type>(shared.earlier, seen, end, 32 * ticket_warp);
     }
 
-    __device__ __forceinline__ void write(int tile) {
+    DEVICE void write(int tile) {
 #pragma unroll
         for (int w = 0; w < widening_warps; ++w) before += shared.earlier[w];
         sum_type running = tile == 0 ? initial : before;
@@ -181,7 +177,7 @@ struct widening_kernel : chained_kernel {
     }
 
     /* Positions i .. i + V - 1, as far as there are any. */
-    __device__ __forceinline__ void store(int64_t i, sum_type (&y)[V], bool wide) const {
+    DEVICE void store(int64_t i, sum_type (&y)[V], bool wide) const {
         sum_type *const out = (sum_type *)scan.out;
         if (wide) {
             const sum_type turned[V] = {scan.backward ? y[1] : y[0], scan.backward ? y[0] : y[1]};
@@ -193,7 +189,7 @@ struct widening_kernel : chained_kernel {
             if (is_there(i + j)) out[in_memory(i + j)] = y[j];
     }
 
-    __device__ __forceinline__ void keep() {
+    DEVICE void keep() {
 #pragma unroll
         for (int r = 0; r < chunks; ++r)
 #pragma unroll

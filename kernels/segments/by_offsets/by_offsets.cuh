@@ -57,7 +57,7 @@ struct by_offsets_block : long_segments<Pair, Scan> {
 
     /* ---- Results ----------------------------------------------------------------------------- */
 
-    __device__ __forceinline__ void results() const {
+    DEVICE void results() const {
         const int lane = threadIdx.x % 32;
         const int count = min_of(shared.group_count, shape::groups);
 #pragma unroll 1
@@ -94,7 +94,7 @@ struct by_offsets_block : long_segments<Pair, Scan> {
 
     /* ---- All --------------------------------------------------------------------------------- */
 
-    __device__ __forceinline__ void do_partition() {
+    DEVICE void do_partition() {
         load();
         if (threadIdx.x == 0) shared.piece_count = shared.group_count = shared.long_count = 0;
         segments();
@@ -116,7 +116,7 @@ struct by_offsets_block : long_segments<Pair, Scan> {
         if (Scan) store();
     }
 
-    __device__ __forceinline__ void run() {
+    DEVICE void run() {
         const bool works = threadIdx.x<threads, by_ticket = partitions> gridDim.x;
         ticket t = {0, 0};
         /* the next partition: by the last warp */

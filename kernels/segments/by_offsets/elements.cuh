@@ -54,28 +54,28 @@ struct partition_elements : partition_search<Pair> {
     offsets_partition p; /* this one */
     int origin, step;    /* loaded element i is at origin + step * i */
 
-    __device__ __forceinline__ T *element(int i) const {
+    DEVICE T *element(int i) const {
         const unsigned at = (unsigned)(origin + step * i);
         return Scan ? swizzled(shared.elements, at) : shared.elements + at;
     }
-    __device__ __forceinline__ U value(int i) const { return Pair::in(*element(i), a.transform); }
+    DEVICE U value(int i) const { return Pair::in(*element(i), a.transform); }
     /* What callers see where nothing precedes. */
-    __device__ __forceinline__ U empty() const { return a.scan.has_initial ? z : (U)Pair::visible; }
-    __device__ __forceinline__ void put_total(int64_t segment, U total) const {
+    DEVICE U empty() const { return a.scan.has_initial ? z : (U)Pair::visible; }
+    DEVICE void put_total(int64_t segment, U total) const {
         if (a.scan.totals == nullptr) return;
         if (a.scan.backward) segment = begin_of.segments - 1 - segment;
         ((T *)a.scan.totals)[segment] = Pair::out(total, a.transform);
     }
 
     /* Where the loaded elements begin in memory. */
-    __device__ __forceinline__ int64_t lowest_loaded() const {
+    DEVICE int64_t lowest_loaded() const {
         return a.scan.backward ? a.scan.n - p.first_loaded - (int)p.loaded : p.first_loaded;
     }
 
     /* ---- Load and store ---------------------------------------------------------------------- */
 
     /* 16 bytes at a time; what does not fill them by elements, so that nothing else is read. */
-    __device__ __forceinline__ void load() {
+    DEVICE void load() {
         constexpr int V = 16 / (int)sizeof(T);
         const int count = (int)p.loaded;
         const int64_t lowest = lowest_loaded();
@@ -95,7 +95,7 @@ struct partition_elements : partition_search<Pair> {
         if (rest >= head && t < V && rest + t < count) *to(skew + rest + t) = from[rest + t];
     }
 
-    __device__ __forceinline__ void store() const {
+    DEVICE void store() const {
         const int count = (int)p.loaded;
         const int64_t lowest = lowest_loaded();
         const int first = a.scan.backward ? origin - count + 1 : origin;
@@ -110,7 +110,7 @@ struct partition_elements : partition_search<Pair> {
     /* The balanced tree over elements c .. c + C - 1 of so many at `at`, in whose numbers the bits of
        `exchanged` are exchanged. */
     template <int C>
-    __device__ __forceinline__ U tree(int at, int length, int c, int exchanged) const {
+    DEVICE U tree(int at, int length, int c, int exchanged) const {
         U x[C];
 #pragma unroll
         for (int i = 0; i < C; ++i) {
@@ -122,7 +122,7 @@ struct partition_elements : partition_search<Pair> {
     }
 
     /* The same over a group: half by half, as registers are few. */
-    __device__ __forceinline__ U tree_of_group(int at, int length) const {
+    DEVICE U tree_of_group(int at, int length) const {
         U sum = Pair::identity;
 #pragma unroll 1
         for (int c = 0; c < G; c += G / 2)
@@ -131,7 +131,7 @@ struct partition_elements : partition_search<Pair> {
     }
 
     /* The elements of group g of its piece, from `at` on; without room for all pieces, there may be none. */
-    __device__ __forceinline__ int group_at(int g, int *length, const offsets_piece **of) const {
+    DEVICE int group_at(int g, int *length, const offsets_piece **of) const {
         const offsets_piece &piece = shared.pieces[min_of(shared.piece_of[g], shape::pieces - 1)];
         const int first = (g - piece.group) * G;
         *length = first >= 0 ? piece.length - first : 0;
@@ -139,7 +139,7 @@ struct partition_elements : partition_search<Pair> {
         return piece.at + first;
     }
 
-    static __device__ __forceinline__ int min_of(unsigned count, int most) {
+    static DEVICE int min_of(unsigned count, int most) {
         return count < (unsigned)most ? (int)count : most;
     }
 };

@@ -25,7 +25,7 @@ struct long_segments : short_segments<Pair, Scan> {
 
     /* ---- Groups and pieces ------------------------------------------------------------------- */
 
-    __device__ __forceinline__ void groups() const {
+    DEVICE void groups() const {
         const int count = min_of(shared.group_count, shape::groups);
 #pragma unroll 1
         for (int g = threadIdx.x; g < count; g += threads) {
@@ -36,7 +36,7 @@ struct long_segments : short_segments<Pair, Scan> {
         }
     }
 
-    __device__ __forceinline__ void pieces() const {
+    DEVICE void pieces() const {
         constexpr int batch = 8; /* sums that are read together */
         const int count = min_of(shared.piece_count, shape::pieces);
 #pragma unroll 1
@@ -70,12 +70,12 @@ struct long_segments : short_segments<Pair, Scan> {
 
     /* ---- Long segments ----------------------------------------------------------------------- */
 
-    __device__ __forceinline__ int64_t number_in_segment(const long_piece<U> &piece) const {
+    DEVICE int64_t number_in_segment(const long_piece<U> &piece) const {
         return (p.first_loaded + piece.at - piece.begin) / B;
     }
 
     /* Aggregate number `at`; the identity if offsets do not ascend and nobody may ever publish it. */
-    __device__ __forceinline__ U wait_for_aggregate(int64_t at) {
+    DEVICE U wait_for_aggregate(int64_t at) {
         U sum = Pair::identity;
         jitter(a.lookback, p.epoch, at, jitter_wait);
 #pragma unroll 1
@@ -94,7 +94,7 @@ struct long_segments : short_segments<Pair, Scan> {
     }
 
     /* sum, and aggregates from .. to - 1, from left to right; by a warp. */
-    __device__ __forceinline__ U add_aggregates(U sum, int64_t from, int64_t to) {
+    DEVICE U add_aggregates(U sum, int64_t from, int64_t to) {
 #pragma unroll 1
         for (; from < to; from += 32) {
             const int count = to - from < 32 ? (int)(to - from) : 32, lane = threadIdx.x % 32;
@@ -108,7 +108,7 @@ struct long_segments : short_segments<Pair, Scan> {
 
     /* By warps: what precedes pieces of long segments. In three rounds, so that nobody waits for what is published
        in the same one: sums of tiles, sums of blocks of level 3, results. */
-    __device__ __forceinline__ void look_back() {
+    DEVICE void look_back() {
         constexpr int blocks = nested<T>::blocks, tiles = nested<T>::tiles;
         const int count = min_of(shared.long_count, shape::longs), lane = threadIdx.x % 32;
 #pragma unroll 1
@@ -153,7 +153,7 @@ struct long_segments : short_segments<Pair, Scan> {
     }
 
     /* Makes r3 and r4 what precedes tile t of a segment. */
-    __device__ __forceinline__ void go_to(int64_t segment, int64_t begin, int64_t t) {
+    DEVICE void go_to(int64_t segment, int64_t begin, int64_t t) {
         constexpr int tiles = nested<T>::tiles;
         const int64_t first = t - t % tiles, blocks_at = a.level_3_at + begin / VSCAN__LEVEL_3;
         const int64_t tiles_at = a.tiles_at + begin / tile;

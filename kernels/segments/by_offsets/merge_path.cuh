@@ -24,13 +24,13 @@ struct segment_begins {
     const void *offsets;
     int64_t segments, n;
     bool wide, backward;
-    __device__ __forceinline__ int64_t operator()(int64_t k) const {
+    DEVICE int64_t operator()(int64_t k) const {
         const int64_t i = backward ? segments - k : k;
         const int64_t at = wide ? ((const int64_t *)offsets)[i] : ((const int32_t *)offsets)[i];
         return backward ? (int64_t)((uint64_t)n - (uint64_t)at) : at;
     }
     /* Entry k of the list of elements and segments that is a segment: for lower_bounds. */
-    __device__ __forceinline__ int64_t operator[](int64_t k) const {
+    DEVICE int64_t operator[](int64_t k) const {
         return (int64_t)((uint64_t)(*this)(k) + (uint64_t)k);
     }
 };
@@ -55,7 +55,7 @@ struct offsets_shape {
 };
 
 template <class Pair>
-static __host__ __device__ __forceinline__ int64_t partitions_of(int64_t n, int64_t segments) {
+static __host__ DEVICE int64_t partitions_of(int64_t n, int64_t segments) {
     constexpr int items = offsets_shape<Pair>::items;
     return n + segments > 0 ? (n + segments - 1) / items + 1 : 1;
 }
@@ -73,8 +73,7 @@ struct partition_search {
     int64_t wrong = -1; /* the number of a wrong offset */
 
     /* Partition number `number`, or none if offsets do not ascend there. */
-    __device__ __forceinline__ void find_partition(offsets_partition &found, int64_t number,
-                                                   epoch_t epoch) {
+    DEVICE void find_partition(offsets_partition &found, int64_t number, epoch_t epoch) {
         const int lane = threadIdx.x % 32;
         const int64_t n = a.scan.n, segments = begin_of.segments;
         offsets_partition q = {number, 0, 0, 0, 0, 0, 0, epoch};
@@ -120,17 +119,17 @@ struct partition_search {
 
     /* The first position of a piece, but for its first, of the segment that begins at b and goes on in a
        partition. */
-    __device__ __forceinline__ int64_t first_piece(int64_t b, const offsets_partition &q) const {
+    DEVICE int64_t first_piece(int64_t b, const offsets_partition &q) const {
         return b + ((q.begin - b) / B + 1) * B;
     }
 
     /* The number of the offset where a segment ends, in memory. */
-    __device__ __forceinline__ int64_t number_of(int64_t segment) const {
+    DEVICE int64_t number_of(int64_t segment) const {
         const int64_t k = begin_of.backward ? begin_of.segments - 1 - segment : segment;
         return k < begin_of.segments ? k + 1 : k;
     }
 
-    __device__ __forceinline__ bool is_offset(int64_t i) const {
+    DEVICE bool is_offset(int64_t i) const {
         const int64_t at = begin_of(begin_of.backward ? begin_of.segments - i : i);
         return at >= 0 && at <= a.scan.n;
     }

@@ -20,7 +20,7 @@ struct short_segments : partition_elements<Pair, Scan> {
 
     /* A segment of up to P elements at `at`, alone by its thread; length -1: none. */
     template <int P>
-    __device__ __forceinline__ U by_thread(int at, int length) const {
+    DEVICE U by_thread(int at, int length) const {
         if constexpr (!Scan && P == G) {
             return Pair::combine(z, tree_of_group(at, length));
         } else if constexpr (!Scan) {
@@ -45,8 +45,8 @@ struct short_segments : partition_elements<Pair, Scan> {
     }
 
     /* Lists pieces first .. last of a segment of so many; of these only the last one may have less than B elements. */
-    __device__ __forceinline__ void list_pieces(int64_t begin, int64_t end, int64_t first,
-                                                int64_t last, int segment, bool whole) {
+    DEVICE void list_pieces(int64_t begin, int64_t end, int64_t first, int64_t last, int segment,
+                            bool whole) {
         const int64_t at = begin + first * B - p.first_loaded, left = end - begin - last * B;
         const int last_length = left < B ? (int)left : B;
         if (at < 0 ||
@@ -82,7 +82,7 @@ struct short_segments : partition_elements<Pair, Scan> {
     }
 
     /* Which piece a group is of; by warps. */
-    __device__ __forceinline__ void number_groups() const {
+    DEVICE void number_groups() const {
         const int count = min_of(shared.piece_count, shape::pieces), lane = threadIdx.x % 32;
 #pragma unroll 1
         for (int i = threadIdx.x / 32; i < count; i += threads / 32) {
@@ -91,7 +91,7 @@ struct short_segments : partition_elements<Pair, Scan> {
         }
     }
 
-    __device__ __forceinline__ void segments() {
+    DEVICE void segments() {
         const int count = (int)(p.to - p.from);
         int64_t begin = 0, end = 0;
         const auto look = [&](int s) {

@@ -33,7 +33,7 @@ struct count_arguments {
 
 /* After a block has added its counts. The last block turns all counts into bases, and clears
    them. */
-static __device__ __forceinline__ void make_bases(const count_arguments &a) {
+static DEVICE void make_bases(const count_arguments &a) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
@@ -111,7 +111,7 @@ struct private_counter {
     uint32_t lane; /* offset of its counters in bytes */
     sort_digit digit[sizeof(K)];
 
-    __device__ __forceinline__ private_counter(const count_arguments &a, uint32_t *counts)
+    DEVICE private_counter(const count_arguments &a, uint32_t *counts)
         : order(a.order), counts((char *)&address_once(*counts)),
           lane(opaque(threadIdx.x % private_lanes<K> * 4)) {
         constexpr int first_bit =
@@ -125,7 +125,7 @@ struct private_counter {
             }
         }
     }
-    __device__ __forceinline__ void operator()(K key) const {
+    DEVICE void operator()(K key) const {
         K number = ordered(key, order);
         if (sizeof(K) == 4) number ^= order.descending;
 #pragma unroll

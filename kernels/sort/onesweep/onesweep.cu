@@ -56,8 +56,8 @@ struct pass_arguments {
 
 /* Writes a part of the sorted tile: items First .. End - 1 of each thread. */
 template <int First, int End, class Shared, class K>
-static __device__ __forceinline__ void write_part(Shared &s, int count,
-                                                  const digit_maker<K> &digit_of_key, K *keys_out) {
+static DEVICE void write_part(Shared &s, int count, const digit_maker<K> &digit_of_key,
+                              K *keys_out) {
     K keys[End - First];
     uint32_t digit[End - First];
     const int me = First * sort_threads + threadIdx.x;

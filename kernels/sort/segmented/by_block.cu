@@ -52,7 +52,7 @@ struct large_shared {
 struct thread_items {
     int first, number;
 
-    __device__ __forceinline__ explicit thread_items(int n) {
+    DEVICE explicit thread_items(int n) {
         const int each = (n + sort_threads - 1) / sort_threads;
         const int warp_first = threadIdx.x / 32 * each * 32;
         first = warp_first + threadIdx.x % 32;
@@ -63,8 +63,8 @@ struct thread_items {
 /* Moves item i to rank[i] through buffer; this thread gets the items that arrive at its own
    positions. Needs no barrier before it. */
 template <class T, int I, class Room>
-static __device__ __forceinline__ void exchange(Room *buffer, T (&x)[I], const uint32_t (&rank)[I],
-                                                const thread_items &items) {
+static DEVICE void exchange(Room *buffer, T (&x)[I], const uint32_t (&rank)[I],
+                            const thread_items &items) {
     constexpr int parts = sizeof(T) > sizeof(Room) ? (int)(sizeof(T) / sizeof(Room)) : 1;
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
@@ -92,8 +92,7 @@ static __device__ __forceinline__ void exchange(Room *buffer, T (&x)[I], const u
 /* Sorts n <= sort_threads * I elements from b on. Items past the end get the last digit, and stay
    there. */
 template <class K, int I, class Shared>
-static __device__ __forceinline__ void sort_in_shared(const segment_sort_arguments &a, Shared &s,
-                                                      int64_t b, int n) {
+static DEVICE void sort_in_shared(const segment_sort_arguments &a, Shared &s, int64_t b, int n) {
     const int passes = (a.order.bits + digit_bits - 1) / digit_bits;
     const thread_items items(n);
     const bool pairs = a.sort.value_size != 0;
@@ -139,9 +138,9 @@ static __device__ __forceinline__ void sort_in_shared(const segment_sort_argumen
 
 /* By the block: one segment of a queue after the other, or without segments the whole vector. */
 template <class K, int I, class Shared>
-static __device__ __forceinline__ void sort_queue(const segment_sort_arguments &a, Shared &s,
-                                                  const queued_segment *queue,
-                                                  unsigned long long count, uint32_t *next) {
+static DEVICE void sort_queue(const segment_sort_arguments &a, Shared &s,
+                              const queued_segment *queue, unsigned long long count,
+                              uint32_t *next) {
     const bool alone = a.sort.offsets == nullptr;
 #pragma unroll 1
     do {
@@ -171,9 +170,8 @@ __global__ void __launch_bounds__(sort_threads, 1)
 
 /* Adds the digit counts of a tile, of all passes, to the histogram of its segment. */
 template <class K>
-static __device__ __forceinline__ void count_tile(const segment_sort_arguments &a,
-                                                  block_shared<K> &s, const K *keys, int count,
-                                                  long_count *counts) {
+static DEVICE void count_tile(const segment_sort_arguments &a, block_shared<K> &s, const K *keys,
+                              int count, long_count *counts) {
     const int all = a.passes * digits;
 #pragma unroll 1
     for (int k = threadIdx.x; k < all; k += sort_threads) (&s.all_counts[0][0])[k] = 0;
@@ -205,9 +203,9 @@ struct moved_tile {
 /* Sorts a tile of a segment by one digit. counts: the histogram of the segment. status: the status
    words of the segment's tiles. */
 template <class K>
-static __device__ __forceinline__ void
-sort_tile(const segment_sort_arguments &a, block_shared<K> &s, const moved_tile &here,
-          const sort_digit &of_pass, const long_count *counts, long_count *status, int64_t tile) {
+static DEVICE void sort_tile(const segment_sort_arguments &a, block_shared<K> &s,
+                             const moved_tile &here, const sort_digit &of_pass,
+                             const long_count *counts, long_count *status, int64_t tile) {
     constexpr int I = segment_items;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const digit_maker<K> digit(a.order, of_pass);
@@ -257,14 +255,14 @@ sort_tile(const segment_sort_arguments &a, block_shared<K> &s, const moved_tile 
     }
 }
 
-static __device__ __forceinline__ char *moved_by(const void *vector, int64_t elements, int size) {
+static DEVICE char *moved_by(const void *vector, int64_t elements, int size) {
     return (char *)vector + elements * size;
 }
 
 /* A tile of long segment k. Phase 0 counts digits, phase p + 1 is pass p. */
 template <class K>
-static __device__ __forceinline__ void run_tile(const segment_sort_arguments &a, block_shared<K> &s,
-                                                int64_t k, int64_t tile, int phase) {
+static DEVICE void run_tile(const segment_sort_arguments &a, block_shared<K> &s, int64_t k,
+                            int64_t tile, int phase) {
     const vscan__sort &sort = a.sort;
     const long_segment segment = a.longs[k];
     const int64_t in_segment = tile - segment.first_tile, at = in_segment * segment_tile;

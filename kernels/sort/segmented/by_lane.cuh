@@ -32,8 +32,7 @@ static constexpr int lanes_capacity = network_size * 8 / (128 + (int)sizeof(K)) 
 /* Converts keys to the numbers that they compare as, with all bits; keys_of converts back. False:
    some key is a NaN. */
 template <class K, int N>
-static __device__ __forceinline__ bool numbers_of(K (&x)[N], const vscan__sort &sort,
-                                                  const sort_order &order) {
+static DEVICE bool numbers_of(K (&x)[N], const vscan__sort &sort, const sort_order &order) {
     const K flipped = (K)(int32_t)order.descending;
     bool nan = false;
     if (sort.real) {
@@ -50,8 +49,7 @@ static __device__ __forceinline__ bool numbers_of(K (&x)[N], const vscan__sort &
     return !__any_sync(warp_mask, nan);
 }
 template <class K, int N>
-static __device__ __forceinline__ void keys_of(K (&x)[N], const vscan__sort &sort,
-                                               const sort_order &order) {
+static DEVICE void keys_of(K (&x)[N], const vscan__sort &sort, const sort_order &order) {
     constexpr int top = 8 * (int)sizeof(K) - 1;
     const K flipped = (K)(int32_t)order.descending;
     if (sort.real) {
@@ -66,21 +64,20 @@ static __device__ __forceinline__ void keys_of(K (&x)[N], const vscan__sort &sor
     }
 }
 
-static __device__ __forceinline__ int64_t offset_at(const vscan__sort &sort, int64_t k) {
+static DEVICE int64_t offset_at(const vscan__sort &sort, int64_t k) {
     return sort.offset_type == VSCAN_INT ? ((const int32_t *)sort.offsets)[k]
                                          : ((const int64_t *)sort.offsets)[k];
 }
 
 /* Key p of a warp's segments, in the padded layout. */
 template <class K>
-static __device__ __forceinline__ K &padded(K *buffer, int p) {
+static DEVICE K &padded(K *buffer, int p) {
     return buffer[p + p / lane_keys<K>];
 }
 
 /* One segment a lane, of up to N keys. False: some key is a NaN. */
 template <int N, class K>
-static __device__ __forceinline__ bool sort_lanes(const segment_sort_arguments &a, K *buffer,
-                                                  int begin, int n) {
+static DEVICE bool sort_lanes(const segment_sort_arguments &a, K *buffer, int begin, int n) {
     K x[N];
 #pragma unroll
     for (int i = 0; i < N; ++i) x[i] = i < n ? padded(buffer, begin + i) : (K)a.last;
@@ -94,8 +91,7 @@ static __device__ __forceinline__ bool sort_lanes(const segment_sort_arguments &
 }
 
 /* In the first two lanes: where the keys of a chunk of segments begin, and where they end. */
-static __device__ __forceinline__ int64_t edge_of(const vscan__sort &sort, int64_t chunk,
-                                                  int segments) {
+static DEVICE int64_t edge_of(const vscan__sort &sort, int64_t chunk, int segments) {
     const int lane = threadIdx.x % 32;
     const int64_t k = chunk + (lane == 0 ? 0 : segments);
     return lane < 2 ? offset_at(sort, k < sort.segments ? k : sort.segments) : 0;
@@ -103,8 +99,8 @@ static __device__ __forceinline__ int64_t edge_of(const vscan__sort &sort, int64
 
 /* Prefetches the offsets of a chunk, and its keys if they are begin .. end - 1. */
 template <class K>
-static __device__ __forceinline__ void prefetch_chunk(const segment_sort_arguments &a,
-                                                      int64_t chunk, int64_t begin, int64_t end) {
+static DEVICE void prefetch_chunk(const segment_sort_arguments &a, int64_t chunk, int64_t begin,
+                                  int64_t end) {
     const vscan__sort &sort = a.sort;
     const int lane = threadIdx.x % 32;
     constexpr int line = lane_keys<K>;
@@ -120,8 +116,7 @@ static __device__ __forceinline__ void prefetch_chunk(const segment_sort_argumen
 /* Sorts the a.chunk segments from `chunk` on. Returns n: segments of up to n keys are sorted. 0:
    none are, and nothing has been written. */
 template <class K>
-static __device__ __forceinline__ int sort_by_lanes(const segment_sort_arguments &a, warp_shared &s,
-                                                    int64_t chunk) {
+static DEVICE int sort_by_lanes(const segment_sort_arguments &a, warp_shared &s, int64_t chunk) {
     const vscan__sort &sort = a.sort;
     const int lane = threadIdx.x % 32;
     const int64_t chunk_end = chunk + a.chunk < sort.segments ? chunk + a.chunk : sort.segments;

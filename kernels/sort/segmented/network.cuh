@@ -15,7 +15,7 @@
 namespace vscan {
 
 template <class T>
-static __device__ __forceinline__ void compare_exchange(T &a, T &b) {
+static DEVICE void compare_exchange(T &a, T &b) {
     const bool flipped = b < a;
     const T low = flipped ? b : a;
     b = flipped ? a : b;
@@ -25,7 +25,7 @@ static __device__ __forceinline__ void compare_exchange(T &a, T &b) {
 /* Merges sorted runs of Have items of a lane into runs of 2 * Have: compares items Apart apart,
    then nearer ones. */
 template <int Have, int Apart = Have, class T, int N>
-static __device__ __forceinline__ void merge_runs(T (&x)[N]) {
+static DEVICE void merge_runs(T (&x)[N]) {
     constexpr int first = Apart % Have;
 #pragma unroll
     for (int i = first; i + Apart < N; ++i)
@@ -36,14 +36,14 @@ static __device__ __forceinline__ void merge_runs(T (&x)[N]) {
 
 /* Sorts the N items of a lane; N is a power of two. */
 template <int Have = 1, class T, int N>
-static __device__ __forceinline__ void sort_items(T (&x)[N]) {
+static DEVICE void sort_items(T (&x)[N]) {
     merge_runs<Have>(x);
     if constexpr (2 * Have < N) sort_items<2 * Have>(x);
 }
 
 /* Sorts the items of a lane, which are a bitonic sequence. */
 template <int Apart, class T>
-static __device__ __forceinline__ void merge_bitonic(T (&x)[network_items]) {
+static DEVICE void merge_bitonic(T (&x)[network_items]) {
 #pragma unroll
     for (int i = 0; i < network_items; ++i)
         if ((i & Apart) == 0) compare_exchange(x[i], x[i + Apart]);
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void merge_bitonic(T (&x)[network_items]) {
 
 /* x = the smaller of x and y, or the larger. */
 template <class T>
-static __device__ __forceinline__ void keep_one(T &x, T y, bool smaller) {
+static DEVICE void keep_one(T &x, T y, bool smaller) {
     if constexpr (sizeof(T) == 4)
         x = smaller ? (x < y ? x : y) : (x < y ? y : x);
     else
@@ -62,8 +62,7 @@ static __device__ __forceinline__ void keep_one(T &x, T y, bool smaller) {
 /* Sorts groups of `lanes` lanes, a power of two. half: the upper 8 items of every lane are already
    the greatest. */
 template <class T>
-static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], int lanes,
-                                                       bool half) {
+static DEVICE void sort_by_network(T (&x)[network_items], int lanes, bool half) {
     constexpr int I = network_items;
     const int lane = threadIdx.x % 32;
     merge_runs<1>(x);
@@ -94,13 +93,13 @@ static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], in
 /* The index of number p in shared memory: an XOR layout without bank conflicts, both for lanes that
    read 16 consecutive numbers and for lanes that read one each. */
 template <class T>
-static __device__ __forceinline__ int swizzled_index(int p) {
+static DEVICE int swizzled_index(int p) {
     return sizeof(T) == 4 ? p ^ (p >> 5 & 3) << 2 : p ^ (p >> 4 & 7) << 1;
 }
 
 /* A lane's 16 numbers, from and to that layout. */
 template <class T>
-static __device__ __forceinline__ void load_numbers(T (&x)[network_items], const T *buffer) {
+static DEVICE void load_numbers(T (&x)[network_items], const T *buffer) {
     constexpr int V = 16 / (int)sizeof(T);
     const int first = threadIdx.x % 32 * network_items;
 #pragma unroll
@@ -112,7 +111,7 @@ static __device__ __forceinline__ void load_numbers(T (&x)[network_items], const
     }
 }
 template <class T>
-static __device__ __forceinline__ void store_numbers(T *buffer, const T (&x)[network_items]) {
+static DEVICE void store_numbers(T *buffer, const T (&x)[network_items]) {
     constexpr int V = 16 / (int)sizeof(T);
     const int first = threadIdx.x % 32 * network_items;
 #pragma unroll

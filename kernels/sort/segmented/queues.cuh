@@ -89,19 +89,18 @@ static inline segment_sort_arguments arguments_of(const vscan__launch *launch,
    ones. */
 static constexpr int tile_bits = 36;
 
-static __host__ __device__ __forceinline__ int64_t tiles_of(int64_t n) {
+static __host__ DEVICE int64_t tiles_of(int64_t n) {
     return (n + segment_tile - 1) / segment_tile;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint64_t value_at(const vscan__sort &sort, int64_t i) {
+static DEVICE uint64_t value_at(const vscan__sort &sort, int64_t i) {
     return sort.value_size == 8 ? ((const uint64_t *)sort.values)[i]
                                 : ((const uint32_t *)sort.values)[i];
 }
 
-static __device__ __forceinline__ void store_value(const vscan__sort &sort, int64_t i,
-                                                   uint64_t value) {
+static DEVICE void store_value(const vscan__sort &sort, int64_t i, uint64_t value) {
     if (sort.value_size == 8)
         ((uint64_t *)sort.values_out)[i] = value;
     else

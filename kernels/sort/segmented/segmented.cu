@@ -24,7 +24,7 @@ namespace vscan {
 
 /* The element at position p of the network, or -1; each segment has 1 << size_bits positions. Lanes
    with consecutive p access consecutive elements of a segment. */
-static __device__ __forceinline__ int element_at(const warp_shared &s, int size_bits, int p) {
+static DEVICE int element_at(const warp_shared &s, int size_bits, int p) {
     const int at = p & ((1 << size_bits) - 1);
     const slot_segment slot = s.slots[p >> size_bits];
     return at < slot.n ? slot.begin + at : -1;
@@ -32,7 +32,7 @@ static __device__ __forceinline__ int element_at(const warp_shared &s, int size_
 
 /* The compared bits of a key, as a number. */
 template <class K>
-static __device__ __forceinline__ K compared(K x, const sort_order &order) {
+static DEVICE K compared(K x, const sort_order &order) {
     const K window = (K)(~(K)0 >> (8 * (int)sizeof(K) - order.bits));
     return (ordered(x, order) >> order.first_bit ^ (K)(int32_t)order.descending) & window;
 }
@@ -40,8 +40,7 @@ static __device__ __forceinline__ K compared(K x, const sort_order &order) {
 /* Permutes elements of the segments in s.slots: the low 16 bits of s.numbers are the source
    positions. Overwrites s.numbers. */
 template <class X>
-static __device__ __forceinline__ void permute_slots(warp_shared &s, int size_bits, const X *from,
-                                                     X *to) {
+static DEVICE void permute_slots(warp_shared &s, int size_bits, const X *from, X *to) {
     const int lane = threadIdx.x % 32;
 #pragma unroll 8
     for (int i = 0; i < network_items; ++i) {
@@ -64,8 +63,8 @@ static __device__ __forceinline__ void permute_slots(warp_shared &s, int size_bi
  * possible with these keys; nothing has been written.
  */
 template <class K, class T>
-static __device__ __forceinline__ bool sort_slots(const segment_sort_arguments &a, warp_shared &s,
-                                                  int64_t first, int size_bits, bool as_keys) {
+static DEVICE bool sort_slots(const segment_sort_arguments &a, warp_shared &s, int64_t first,
+                              int size_bits, bool as_keys) {
     constexpr int I = network_items;
     constexpr bool always = sizeof(T) == 4, never = sizeof(T) > sizeof(K);
     const K *const keys = (const K *)a.sort.keys + first;
@@ -156,9 +155,8 @@ static __device__ __forceinline__ bool sort_slots(const segment_sort_arguments &
 
 /* By a warp: appends the segments of the lanes with `mine` to a queue. If offsets are wrong the
    queue may be full. */
-static __device__ __forceinline__ void enqueue_lanes(unsigned long long *count,
-                                                     queued_segment *queue, int64_t most, bool mine,
-                                                     const queued_segment &segment) {
+static DEVICE void enqueue_lanes(unsigned long long *count, queued_segment *queue, int64_t most,
+                                 bool mine, const queued_segment &segment) {
     const int lane = threadIdx.x % 32;
     const uint32_t lanes = __ballot_sync(warp_mask, mine);
     if (lanes == 0) return;
@@ -169,8 +167,7 @@ static __device__ __forceinline__ void enqueue_lanes(unsigned long long *count,
 }
 
 /* By a warp: puts longer segments, one a lane, into the queues. */
-static __device__ __forceinline__ void enqueue(const segment_sort_arguments &a, int64_t begin,
-                                               int64_t n) {
+static DEVICE void enqueue(const segment_sort_arguments &a, int64_t begin, int64_t n) {
     const int lane = threadIdx.x % 32;
     const bool is_long = n > large_segment;
     enqueue_lanes(&a.header->medium, a.medium, a.most_medium, n > warp_segment && n <= segment_tile,
@@ -204,8 +201,7 @@ static __device__ void report_segment(const segment_sort_arguments &a, int64_t a
 
 /* By all threads of the launch: copies elements first .. end - 1, which are in no segment. */
 template <class T>
-static __device__ __forceinline__ void copy_elements(void *to, const void *from, int64_t first,
-                                                     int64_t end) {
+static DEVICE void copy_elements(void *to, const void *from, int64_t first, int64_t end) {
     if (to == from) return;
     const int64_t step = (int64_t)gridDim.x * warp_threads;
 #pragma unroll 1
@@ -214,8 +210,7 @@ static __device__ __forceinline__ void copy_elements(void *to, const void *from,
 }
 
 template <class K>
-static __device__ __forceinline__ void copy_all(const vscan__sort &sort, int64_t first,
-                                                int64_t end) {
+static DEVICE void copy_all(const vscan__sort &sort, int64_t first, int64_t end) {
     copy_elements<K>(sort.keys_out, sort.keys, first, end);
     if (sort.value_size == 8) copy_elements<uint64_t>(sort.values_out, sort.values, first, end);
     if (sort.value_size == 4) copy_elements<uint32_t>(sort.values_out, sort.values, first, end);
@@ -226,7 +221,7 @@ struct lane_segment {
     int64_t begin, n;
 };
 
-static __device__ __forceinline__ lane_segment segment_of(const vscan__sort &sort, int64_t k) {
+static DEVICE lane_segment segment_of(const vscan__sort &sort, int64_t k) {
     if (k >= sort.segments) return {0, -1};
     const int64_t begin = offset_at(sort, k), end = offset_at(sort, k + 1);
     return {begin, begin < 0 || end < begin || end > sort.n ? -1 : end - begin};

@@ -24,8 +24,7 @@ struct counting_arguments {
 /* How many of numbers first .. end - 1 (multiples of 32) are less than mine, or with Equal not
    greater. */
 template <bool Equal, class K>
-static __device__ __forceinline__ uint32_t count_less(const K *numbers, int first, int end,
-                                                      K mine) {
+static DEVICE uint32_t count_less(const K *numbers, int first, int end, K mine) {
     constexpr int V = 16 / (int)sizeof(K);
     uint32_t count[V] = {};
 #pragma unroll 1
