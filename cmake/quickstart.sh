@@ -14,9 +14,9 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 get_tools
 this_gpu
-build_release vscan
+build_release "vscan vscan-info"
 stage=$root/build/stage
-for component in runtime development; do # libvscan_mpi, another one, has not been built
+for component in runtime development tools; do # libvscan_mpi, another one, has not been built
     cmake --install "$build" --prefix "$stage" --component $component >/dev/null
 done
 say "installed:    $stage"
@@ -24,7 +24,7 @@ say "installed:    $stage"
 pc=$(find "$stage" -name libvscan.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
-libdir=$(pkg-config --variable=libdir libvscan)
+libdir=$(CDPATH='' cd -- "$(pkg-config --variable=libdir libvscan)" && pwd)
 program=$root/build/scan_table
 set -x
 # shellcheck disable=SC2046 # flags are words
@@ -35,5 +35,6 @@ set -x
 say "compile a program:"
 echo "export PKG_CONFIG_PATH=$PKG_CONFIG_PATH"
 echo "$CC program.c \$(pkg-config --cflags --libs libvscan) -Wl,-rpath,$libdir"
+say "what it runs on: $stage/bin/vscan-info"
 say "the manual:   $stage/include/vscan.h; a first program: README.md"
 say "tests:        sh tests/run_tests.sh --quick (two minutes on two processors; without --quick over half an hour)"

@@ -22,7 +22,7 @@ echo 'const char padding[20000000] = {1};' | "${CC:-cc}" -x c -c -o padding.o -
 VSCAN_CUDA=OFF LDFLAGS=$work/padding.o sh cmake/quickstart.sh 1000000 >printed
 cat printed
 # what has been installed is libvscan, not what other components there may be
-for file in include/vscan.h libvscan.so libvscan.pc vscanConfig.cmake; do
+for file in include/vscan.h libvscan.so libvscan.pc vscanConfig.cmake bin/vscan-info; do
     [ -n "$(find build/stage -path "*/$file")" ] || { echo "not installed: $file" >&2 && exit 1; }
 done
 
@@ -33,6 +33,7 @@ sh tests/packages/example.sh . .
 mv example.c program.c
 grep -A 2 '^== compile a program:' printed | sed 1d >commands
 [ "$(wc -l <commands)" = 2 ]
+"$(sed -n 's/^== what it runs on: //p' printed)" | grep '^version: '
 sh -eux commands
 ./a.out | diff -u expected -
 
