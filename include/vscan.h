@@ -1493,11 +1493,12 @@ typedef struct vscan_sort_options {
  * the sorted keys then overwrite what was meant as values, and what was meant as keys_out is only read.
  *
  *   keys         int, float, double or long
- *   values       int, float, double or long, of keys' length; or NULL, with values_out NULL: no values. If
- *                values are the positions 0, 1, 2, ... (vscan_index), values_out becomes p
+ *   values       int, float, double or long, of keys' length; or NULL: the positions 0, 1, 2, ..., so that
+ *                values_out becomes p (what others call argsort), or with values_out NULL no values
  *   keys_out     of keys' type and length; in place of keys, or no overlap with keys
- *   values_out   of values' type and length; in place of values, or no overlap with values. keys_out and
- *                values_out do not overlap, nor do keys_out and values, nor values_out and keys
+ *   values_out   of values' type and length; in place of values, or no overlap with values. Where values is
+ *                NULL, int or long, of keys' length, or NULL. keys_out and values_out do not overlap, nor do
+ *                keys_out and values, nor values_out and keys
  *   options      NULL: ascending, all bits
  *     order             a vscan_order
  *     first_bit, bits   for keys of int and long: the bits first_bit .. first_bit + bits - 1 are compared,
@@ -1522,7 +1523,8 @@ VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
  * Sorts every segment on its own. Segment k has the elements offsets[k] .. offsets[k+1] - 1, as in the CSR
  * format of sparse matrices. Elements before the first offset, and from the last one on, are copied to the
  * outputs. **The inputs come first, unlike in CUB** (vscan_sort).
- *   keys, values, keys_out, values_out, options   as in vscan_sort
+ *   keys, values, keys_out, values_out, options   as in vscan_sort. Where values is NULL, positions are counted
+ *             in the vector, not in the segment
  *   offsets   int or long, one element more than there are segments, so at least 1. None is less than the one
  *             before it; all are in 0 .. n. Overlaps no output
  * If a segment has a wrong offset (less than the one before it, or outside 0 .. n), that segment is not

@@ -35,31 +35,53 @@ static vscan_status check_out(vscan_ctx *ctx, const char *in_name, const vscan_b
     return vscan__check_same_or_apart(ctx, out_name, out, in_name, in);
 }
 
-/* The vectors of a call; NULL: there is none. */
+/* The vectors of a call; NULL: there is none. values_out alone: it is for the permutation. */
 struct vectors {
     const vscan_buffer *keys, *keys_out, *values, *values_out;
 };
 
+/* The values are the positions, which fill_positions writes where they are sorted. */
+static vscan_status check_positions(vscan_ctx *ctx, const struct vectors *v) {
+    TRY(vscan__check_integers(ctx, "values_out", v->values_out));
+    TRY(vscan__check_length(ctx, "values_out", v->values_out, "keys", v->keys));
+    if (v->values_out->type == VSCAN_INT && v->keys->n > INT32_MAX)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "keys has %" PRId64 " elements, and values_out of type int cannot count "
+                           "that many",
+                           v->keys->n);
+    return VSCAN_OK;
+}
+
+static vscan_status fill_positions(vscan_ctx *ctx, const struct vectors *v) {
+    const vscan_buffer *out = v->values_out;
+    if (v->values != NULL || out == NULL || out->n == 0) return VSCAN_OK;
+    const struct vscan__map map = {
+        .n = out->n, .out = out->pointer, .out_type = (int32_t)out->type, .step = 1};
+    return ctx->backend->index(ctx, &map);
+}
+
 /* The handles become buffers. */
 static vscan_status check_vectors(vscan_ctx *ctx, struct vectors *v, struct vscan__sort *sort) {
+    const bool has_values = v->values != NULL || v->values_out != NULL;
+    const bool positions = has_values && v->values == NULL;
     TRY(vscan__check_buffer(ctx, "keys", &v->keys));
     TRY(vscan__check_buffer(ctx, "keys_out", &v->keys_out));
-    const bool has_values = v->values != NULL || v->values_out != NULL;
-    if (has_values) {
-        TRY(vscan__check_buffer(ctx, "values", &v->values));
-        TRY(vscan__check_buffer(ctx, "values_out", &v->values_out));
-    }
-    const vscan_buffer *keys = v->keys, *keys_out = v->keys_out;
-    const vscan_buffer *values = v->values, *values_out = v->values_out;
+    if (has_values && !positions) TRY(vscan__check_buffer(ctx, "values", &v->values));
+    if (has_values) TRY(vscan__check_buffer(ctx, "values_out", &v->values_out));
+    if (positions) TRY(check_positions(ctx, v));
+    const vscan_buffer *keys = v->keys, *keys_out = v->keys_out, *values_out = v->values_out;
+    const vscan_buffer *values = positions ? values_out : v->values;
     TRY(check_types(ctx, keys->type, has_values ? values->type : VSCAN_INT, has_values, sort));
     TRY(check_out(ctx, "keys", keys, "keys_out", keys_out));
     sort->n = keys->n;
     sort->keys = keys->pointer;
     sort->keys_out = keys_out->pointer;
     if (!has_values) return VSCAN_OK;
-    TRY(vscan__check_length(ctx, "values", values, "keys", keys));
-    TRY(check_out(ctx, "values", values, "values_out", values_out));
-    TRY(vscan__check_apart(ctx, "values", values, "keys_out", keys_out));
+    if (!positions) {
+        TRY(vscan__check_length(ctx, "values", values, "keys", keys));
+        TRY(check_out(ctx, "values", values, "values_out", values_out));
+        TRY(vscan__check_apart(ctx, "values", values, "keys_out", keys_out));
+    }
     TRY(vscan__check_apart(ctx, "values_out", values_out, "keys", keys));
     TRY(vscan__check_apart(ctx, "values_out", values_out, "keys_out", keys_out));
     sort->values = values->pointer;
@@ -104,7 +126,9 @@ static vscan_status sort_all(vscan_ctx *ctx, struct vectors *vectors,
     struct vscan__sort sort = {0};
     TRY(check_vectors(ctx, vectors, &sort));
     TRY(check_options(ctx, options, &sort));
-    return sort.n == 0 ? VSCAN_OK : ctx->backend->sort(ctx, &sort);
+    if (sort.n == 0) return VSCAN_OK;
+    TRY(fill_positions(ctx, vectors));
+    return ctx->backend->sort(ctx, &sort);
 }
 
 vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, const vscan_buffer *values,
@@ -130,6 +154,7 @@ static vscan_status sort_segmented(vscan_ctx *ctx, struct vectors *vectors,
     sort.offsets = offsets->pointer;
     sort.offset_type = (int32_t)offsets->type;
     sort.segments = offsets->n - 1;
+    TRY(fill_positions(ctx, vectors));
     return ctx->backend->sort_segmented(ctx, &sort);
 }
 

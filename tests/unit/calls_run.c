@@ -324,7 +324,8 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         .size = sizeof by_key, .within = runs.within, .count = out[1]};
     const vscan_sort_options sort = {.size = sizeof sort,
                                      .order = c->backward ? VSCAN_DESCENDING : VSCAN_ASCENDING};
-    const vscan_buffer *const values = out[1] != NULL ? r->in : NULL;
+    const bool positions = c->exclusive && (c->type == VSCAN_INT || c->type == VSCAN_LONG);
+    const vscan_buffer *const values = out[1] != NULL && !positions ? r->in : NULL;
     const uint64_t nothing = 0; /* of any type */
     const uint8_t half = 128;   /* no uint8 is less than 0 */
     switch (c->family) {
