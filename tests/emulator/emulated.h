@@ -72,8 +72,17 @@ T of_bits(uint64_t bits) {
 
 #define threadIdx (emulated::self->index)
 #define blockIdx (emulated::self->block)
-#define blockDim (emulated::self->grid)
-#define gridDim (emulated::self->blocks)
+/* No macros: a launch's configuration has members of these names. */
+template <dim3 emulated::thread::*Size>
+struct emulated_size {
+    struct {
+        operator unsigned() const {
+            return (emulated::self->*Size).x;
+        }
+    } x;
+};
+static const emulated_size<&emulated::thread::grid> blockDim;
+static const emulated_size<&emulated::thread::blocks> gridDim;
 
 /* ---- Functions of CUDA C++ --------------------------------------------------------------------- */
 
@@ -246,6 +255,19 @@ static inline double __longlong_as_double(long long x) {
 
 template <class F>
 cudaError_t cudaFuncSetAttribute(F *, cudaFuncAttribute, int) {
+    return cudaSuccess;
+}
+template <class F>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, F *) {
+    *attributes = {};
+    attributes->ptxVersion = 90;
+    return cudaSuccess;
+}
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                               Arguments... arguments) {
+    emulated::run((int)config->gridDim.x, (int)config->blockDim.x, (int)config->dynamicSmemBytes,
+                  [=] { kernel(arguments...); });
     return cudaSuccess;
 }
 

@@ -11,10 +11,12 @@
  * Blocks of a cluster run together.
  */
 #include <atomic>
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
@@ -150,9 +152,11 @@ void run_block(launch *of, int number, uint64_t seed, std::vector<char *> &stack
     here = nullptr;
 }
 
-std::mt19937_64 &seeds() {
+uint64_t draw_seed() {
     static std::mt19937_64 random(20260729);
-    return random;
+    static std::mutex lock; /* several contexts may launch at a time */
+    const std::lock_guard<std::mutex> alone(lock);
+    return random();
 }
 
 } /* namespace */
@@ -163,11 +167,12 @@ void run(int blocks, int threads, int shared_bytes, const std::function<void()> 
     of.blocks = blocks;
     of.threads = threads;
     of.shared_bytes = shared_bytes;
-    const int at_once = blocks <= 8 ? blocks : 1 + (int)(seeds()() % 8);
+    const int at_once = blocks <= 8 ? blocks : 1 + (int)(draw_seed() % 8);
     std::vector<std::thread> workers;
     for (int w = 0; w < at_once; ++w) {
-        const uint64_t seed = seeds()();
+        const uint64_t seed = draw_seed();
         workers.emplace_back([&of, seed] {
+            fesetenv(FE_DFL_ENV); /* a GPU knows nothing of the caller's */
             std::vector<char *> stacks;
             for (int number; (number = of.next++) < of.blocks;)
                 run_block(&of, number, seed + (uint64_t)number, stacks);
