@@ -71,14 +71,14 @@ struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *
     };
 }
 
-/* Scans a tile for its totals alone: the results stay in a cache. */
-static __attribute__((noinline)) union vscan__value sum_tile(const struct vscan__cpu_call *call,
-                                                             int64_t tile,
-                                                             struct vscan__cpu_segments segments,
-                                                             struct vscan__cpu_levels *levels) {
-    struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
+/* A tile's totals alone. */
+static union vscan__value sum_tile(const struct vscan__cpu_call *call, struct vscan__cpu_span span,
+                                   const struct vscan__cpu_segments *segments,
+                                   struct vscan__cpu_levels *levels) {
     span.out = call->spare;
-    return scan_span(call, &span, &segments, levels);
+    const union vscan__value sum = call->pair->totals(&span, segments, levels);
+    vscan__cpu_pass(call->pair, levels, sum);
+    return sum;
 }
 
 void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
@@ -97,7 +97,7 @@ void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
     vscan__cpu_heads_at(call, tile * pair->tile, span.n, words);
     const struct vscan__cpu_segments segments = vscan__cpu_segments_of(call, words, prefix->heads);
     const union vscan__value sum = span.out == NULL
-                                       ? sum_tile(call, tile, segments, &prefix->levels)
+                                       ? sum_tile(call, span, &segments, &prefix->levels)
                                        : scan_span(call, &span, &segments, &prefix->levels);
     if (!call->counted && found == NULL) return;
     const int64_t heads = vscan__cpu_count_heads(words, span.n);

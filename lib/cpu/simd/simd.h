@@ -114,6 +114,10 @@ struct vscan__cpu_pair {
     union vscan__value (*scan)(const struct vscan__cpu_span *span,
                                const struct vscan__cpu_segments *segments,
                                struct vscan__cpu_levels *levels);
+    /* the same for the totals of a forward scan alone: what is in out is lost */
+    union vscan__value (*totals)(const struct vscan__cpu_span *span,
+                                 const struct vscan__cpu_segments *segments,
+                                 struct vscan__cpu_levels *levels);
     /* scans overlapped and returns what scan returns, but for the later tile; or NULL */
     union vscan__value (*overlap)(const struct vscan__cpu_overlap *overlap);
     int64_t kept; /* bytes that it keeps of a tile */

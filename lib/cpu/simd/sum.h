@@ -110,7 +110,7 @@ static ALWAYS_INLINE struct NAME(passed)
     NAME(store_keys)(sums, NAME(splat)(NAME(identity)(op)));
     for (bool more = true; more;) {
         more = span->n - at.p >= STEP;
-        vec half[2];
+        vec half[2] = {{0}, {0}};
 #pragma GCC unroll 2
         for (int h = 0; h < 2; h++) {
             if (more) {

@@ -427,6 +427,8 @@ static ALWAYS_INLINE union vscan__value NAME(overlap)(enum vscan_op op,
     overlap.levels->r4 = NAME(box)(r.r4[0]);
     return NAME(sum_of)(&later_r);
 }
+
+#include "cpu/simd/totals.h"
 #endif
 #undef PREFETCH
 

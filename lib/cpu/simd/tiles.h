@@ -60,6 +60,9 @@ typedef union vscan__value vscan__cpu_group(const struct vscan__cpu_span *span,
     (enum vscan_op op, const struct vscan__cpu_span *span,                                         \
      const struct vscan__cpu_segments *segments, struct vscan__cpu_levels *levels)
 SHARE(union vscan__value, return, scan_segments, scan, SCAN_PARAMETERS, span, segments, levels)
+#if CPU_TIGHT
+SHARE(union vscan__value, return, totals, totals, SCAN_PARAMETERS, span, segments, levels)
+#endif
 SHARE(union vscan__value, return, scan_blocks, scan, SCAN_PARAMETERS, span, segments, levels)
 SHARE(union vscan__value, return, scan_one_block, scan_one_block,
       (enum vscan_op op, const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels),
@@ -98,11 +101,19 @@ SHARE(union vscan__value, return, overlap, overlap,
     static union vscan__value overlap_##pair(const struct vscan__cpu_overlap *overlap) {           \
         return LARGE(overlap, overlap, op, type)(VSCAN_##OP, overlap);                             \
     }
-#define KEPT(pair, op, type)                                                                       \
-    .overlap = overlap_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
+#define TOTALS(pair, op, type, OP)                                                                 \
+    static union vscan__value totals_##pair(const struct vscan__cpu_span *span,                    \
+                                            const struct vscan__cpu_segments *segments,            \
+                                            struct vscan__cpu_levels *levels) {                    \
+        return LARGE(totals, totals, op, type)(VSCAN_##OP, span, segments, levels);                \
+    }
+#define TIGHT_ONES(pair, op, type)                                                                 \
+    .totals = totals_##pair, .overlap = overlap_##pair,                                            \
+    .kept = sizeof(struct KIND_OF(kept, op, type)),
 #else
 #define OVERLAP(pair, op, type, OP)
-#define KEPT(pair, op, type)
+#define TOTALS(pair, op, type, OP)
+#define TIGHT_ONES(pair, op, type) .totals = scan_##pair,
 #endif
 
 #define X(pair, op, type, OP, TYPE)                                                                \
@@ -124,6 +135,7 @@ SHARE(union vscan__value, return, overlap, overlap,
         return KIND_OF(aggregate, op, type)(VSCAN_##OP, span, start);                              \
     }                                                                                              \
     OVERLAP(pair, op, type, OP)                                                                    \
+    TOTALS(pair, op, type, OP)                                                                     \
     static __attribute__((noinline)) union vscan__value scan_segments_##pair(                      \
         const struct vscan__cpu_span *span, const struct vscan__cpu_segments *segments,            \
         struct vscan__cpu_levels *levels) {                                                        \
@@ -178,7 +190,7 @@ const struct vscan__cpu_pair PAIRS[VSCAN__CPU_PAIRS] = {
         .combine = combine_##pair,                                                                 \
         .aggregate = aggregate_##pair,                                                             \
         .scan = scan_##pair,                                                                       \
-        KEPT(pair, op, type).band = band_##pair,                                                   \
+        TIGHT_ONES(pair, op, type).band = band_##pair,                                             \
         .short_segments = short_segments_##pair,                                                   \
     },
     VSCAN__PAIRS(X)

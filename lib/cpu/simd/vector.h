@@ -114,6 +114,13 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
     (vec) _mm512_mask_mov_epi64((__m512i)(no), (__mmask8)(word), (__m512i)(yes))
 #endif
 
+/* The lanes whose bits are set in word, one after the other, then zeros. */
+#if VECTOR_BYTES == 64
+#define COMPRESSED(bits, word, v) CPU_JOIN(COMPRESSED_, bits)(word, v)
+#define COMPRESSED_32(word, v) _mm512_maskz_compress_epi32((__mmask16)(word), (__m512i)(v))
+#define COMPRESSED_64(word, v) _mm512_maskz_compress_epi64((__mmask8)(word), (__m512i)(v))
+#endif
+
 /* A non-temporal store of a vector, at a multiple of its size; other threads see it after a fence. Only
    x86 has it. */
 #if VECTOR_BYTES == 64
