@@ -58,27 +58,20 @@ static int64_t read_block(const struct run *run, int64_t first, int64_t n, uint8
 
 /* Elements first .. first + n - 1 of in, of that size, or where it is NULL their positions: those
    that are flagged, one after the other. */
-#define PACK(T, element)                                                                           \
-    do {                                                                                           \
-        T *to = packed;                                                                            \
-        for (int64_t i = first; i < first + n; i++) {                                              \
-            *to = (T)(element);                                                                    \
-            to += bytes[i - first];                                                                \
-        }                                                                                          \
-    } while (0)
-
-static void pack_block(int64_t width, const void *in, int64_t first, int64_t n,
-                       const uint8_t *bytes, void *packed) {
-    if (in == NULL && width == 4)
-        PACK(int32_t, i);
-    else if (in == NULL)
-        PACK(int64_t, i);
-    else if (width == 4)
-        PACK(uint32_t, ((const uint32_t *)in)[i]);
-    else if (width == 8)
-        PACK(uint64_t, ((const uint64_t *)in)[i]);
-    else
-        PACK(uint8_t, ((const uint8_t *)in)[i]);
+static void pack_block(const struct vscan__cpu_maps *maps, int64_t width, const void *in,
+                       int64_t first, int64_t n, const uint8_t *bytes, void *packed) {
+    if (in == NULL) {
+        (width == 4 ? maps->number_4 : maps->number_8)(NULL, bytes, n, first, packed);
+    } else if (width > 1) {
+        (width == 4 ? maps->pack_4 : maps->pack_8)((const char *)in + first * width, bytes, n, 0,
+                                                   packed);
+    } else {
+        uint8_t *to = packed;
+        for (int64_t i = 0; i < n; i++) {
+            *to = ((const uint8_t *)in)[first + i];
+            to += bytes[i];
+        }
+    }
 }
 
 /* Writes the results of elements first .. first + n - 1, before which `before` flags are set: elements,
@@ -97,7 +90,7 @@ static int64_t write_packed(const struct run *run, int64_t first, int64_t n, int
             if (pack->in != NULL && count == size) {
                 memmove(out, (const char *)pack->in + at * width, (size_t)(room * width));
             } else {
-                pack_block(width, pack->in, at, size, bytes, packed);
+                pack_block(run->maps, width, pack->in, at, size, bytes, packed);
                 memcpy(out, packed, (size_t)(room * width));
             }
         }

@@ -159,6 +159,48 @@ VECTORS_OF(int64_t, 64, 8, __mmask8)
 SEPARATE(int32_t, 32)
 SEPARATE(int64_t, 64)
 
+/* Elements, or their numbers from first on, that are flagged, one after the other. */
+#define PACK(name, T, bits, element, vector)                                                       \
+    static void name##_##bits(const void *in, const uint8_t *flags, int64_t n, int64_t first,      \
+                              void *packed) {                                                      \
+        const T *from = in;                                                                        \
+        T *to = packed;                                                                            \
+        int64_t i = 0;                                                                             \
+        PACK_VECTORS_##bits(vector);                                                               \
+        (void)from, (void)first;                                                                   \
+        for (; i < n; i++) {                                                                       \
+            *to = (T)(element);                                                                    \
+            to += flags[i];                                                                        \
+        }                                                                                          \
+    }
+#if VECTOR_BYTES == 64
+/* Whole vectors are stored: what lies past the last element is written again, or was read before. */
+#define PACK_VECTORS_32(vector)                                                                    \
+    for (; i + 16 <= n; i += 16) {                                                                 \
+        const __m128i bytes = _mm_loadu_si128((const void *)(flags + i));                          \
+        const __mmask16 chosen = _mm_test_epi8_mask(bytes, bytes);                                 \
+        _mm512_storeu_si512(to, COMPRESSED_32(chosen, vector));                                    \
+        to += __builtin_popcount(chosen);                                                          \
+    }
+#define PACK_VECTORS_64(vector)                                                                    \
+    for (; i + 8 <= n; i += 8) {                                                                   \
+        const __m128i bytes = _mm_loadl_epi64((const void *)(flags + i));                          \
+        const __mmask8 chosen = (__mmask8)_mm_test_epi8_mask(bytes, bytes);                        \
+        _mm512_storeu_si512(to, COMPRESSED_64(chosen, vector));                                    \
+        to += __builtin_popcount(chosen);                                                          \
+    }
+#else
+#define PACK_VECTORS_32(vector)
+#define PACK_VECTORS_64(vector)
+#endif
+PACK(pack, uint32_t, 32, from[i], _mm512_loadu_si512(from + i))
+PACK(pack, uint64_t, 64, from[i], _mm512_loadu_si512(from + i))
+PACK(number, int32_t, 32, first + i,
+     _mm512_add_epi32(_mm512_set1_epi32((int32_t)(first + i)),
+                      _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)))
+PACK(number, int64_t, 64, first + i,
+     _mm512_add_epi64(_mm512_set1_epi64(first + i), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0)))
+
 /* By the gather instruction of 64 bytes where there is one: more loads are in flight then. In the
    nearest cache it is slower than single loads. */
 #if VECTOR_BYTES == 64
@@ -292,6 +334,10 @@ const struct vscan__cpu_maps MAPS = {
     .take_8 = take_int64_t,
     .separate_4 = separate_int32_t,
     .separate_8 = separate_int64_t,
+    .pack_4 = pack_32,
+    .pack_8 = pack_64,
+    .number_4 = number_32,
+    .number_8 = number_64,
     .gather_4 = gather_int32_t,
     .gather_8 = gather_int64_t,
     .highest_int = highest_int,

@@ -150,6 +150,9 @@ typedef void vscan__cpu_loop(const struct vscan__cpu_operands *operands);
 typedef bool vscan__cpu_sort_keys(const void *in, void *out, void *room, int64_t n, bool real,
                                   bool descending);
 
+typedef void vscan__cpu_flagged(const void *in, const uint8_t *flags, int64_t n, int64_t first,
+                                void *packed);
+
 struct vscan__cpu_maps {
     vscan__cpu_loop *unary[vscan__unary_count];
     vscan__cpu_loop *binary[vscan__binary_count];
@@ -167,6 +170,9 @@ struct vscan__cpu_maps {
        their order; both have room for VSCAN__CPU_LANES more than n */
     void (*separate_4)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
     void (*separate_8)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    /* those of n elements of 4 or 8 bytes that are flagged 1; packed has room for n */
+    vscan__cpu_flagged *pack_4, *pack_8;
+    vscan__cpu_flagged *number_4, *number_8; /* of their numbers: element 0 is number first */
     /* out[i] = in[positions[i]] for elements of 4 or 8 bytes that lie beyond the nearest cache */
     void (*gather_4)(const void *in, const int32_t *positions, int64_t n, void *out);
     void (*gather_8)(const void *in, const int32_t *positions, int64_t n, void *out);
