@@ -359,7 +359,7 @@ static void order_of_floats(void **state) {
     ok(NULL, vscan_buffer_destroy(out));
 }
 
-/* Doubles in descending order that differ in their low halves alone, but for a NaN. */
+/* Doubles in descending order that differ in their low halves alone, but for a NaN; alone and with values. */
 static void low_halves(void **state) {
     (void)state;
     enum { N = 20 };
@@ -370,13 +370,23 @@ static void low_halves(void **state) {
         up[i] = (UINT64_C(0x3ff) << 52) + 2 + i;
     }
     in[N - 1] = up[N - 1] = UINT64_C(0xfff) << 52 | 5;
-    vscan_buffer *v;
-    ok(ctx, vscan_buffer_create(ctx, VSCAN_DOUBLE, N, &v));
-    ok(ctx, vscan_buffer_upload(v, 0, N, in));
-    ok(ctx, vscan_sort(ctx, v, NULL, v, NULL, NULL));
-    ok(ctx, vscan_buffer_download(v, 0, N, got));
-    assert_memory_equal(got, up, sizeof got);
-    ok(NULL, vscan_buffer_destroy(v));
+    for (int with = 0; with < 3; with++) {
+        const vscan_type type = with == 1 ? VSCAN_INT : VSCAN_LONG;
+        vscan_buffer *v, *values;
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_DOUBLE, N, &v));
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        ok(ctx, vscan_buffer_create(ctx, type, N, &values));
+        ok(ctx, vscan_index(ctx, 0, 1, values));
+        vscan_buffer *const w = with == 0 ? NULL : values;
+        ok(ctx, vscan_sort(ctx, v, w, v, w, NULL));
+        ok(ctx, vscan_buffer_download(v, 0, N, got));
+        assert_memory_equal(got, up, sizeof got);
+        int64_t first = 0; /* an int writes its low half */
+        ok(ctx, vscan_buffer_get(values, 0, &first));
+        assert_int_equal(first, with == 0 ? 0 : N - 2);
+        ok(NULL, vscan_buffer_destroy(v));
+        ok(NULL, vscan_buffer_destroy(values));
+    }
 }
 
 /* Offsets that decrease or lie outside are reported, and nothing beside the vectors is touched. */
