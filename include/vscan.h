@@ -1509,6 +1509,9 @@ typedef struct vscan_sort_options {
  * It is a radix sort (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs,
  * 2022): its time is proportional to n and to the number of 8-bit digits in the bits compared. On the CPU a
  * long vector is divided by its highest digit, and keys that are in order already are read once and copied.
+ * There one thread sorts up to 2^24 keys (long: 2^20) without values by vectors: networks, and above
+ * them a quicksort (Bramas, A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512 on Intel Skylake, 2017),
+ * where the processor has AVX2. The bits are the same.
  * The context keeps memory for sorts: as much as the vectors have, a tenth more, and 64 KiB (on the CPU as
  * much as the vectors have, and 96 KiB for each thread). A sort that needs more than any before allocates it;
  * see vscan_sort_reserve.
