@@ -173,7 +173,7 @@ static void run_reduce_by_offsets(struct host_case *c, struct inputs_random *ran
                   size = (int64_t)reference_bytes(c->type, 1);
     void *in = malloc(reference_bytes(c->type, c->n) + 1);
     char *expected = calloc((size_t)segments + 1, (size_t)size);
-    int64_t *at = malloc((size_t)(segments + 1) * sizeof *at);
+    int64_t *at = calloc((size_t)segments + 1, sizeof *at);
     assert_true(in != NULL && expected != NULL && at != NULL);
     c->seed = inputs_next(random);
     inputs_fill(c->pattern, c->type, c->n, c->seed, in);
