@@ -167,10 +167,13 @@ static void forks_at_every_instruction(void) {
     MUST(own.vscan_buffer_destroy(first) == VSCAN_OK);
     stepping = 1;
     raise(SIGTRAP);
-    const vscan_status status[4] = {own.vscan_buffer_view(buffer, 0, 4, &first),
-                                    own.vscan_buffer_view(buffer, 0, 4, &second),
-                                    (live = first, own.vscan_buffer_destroy(second)),
-                                    (live = NULL, own.vscan_buffer_destroy(first))};
+    vscan_status status[4];
+    status[0] = own.vscan_buffer_view(buffer, 0, 4, &first);
+    status[1] = own.vscan_buffer_view(buffer, 0, 4, &second);
+    live = first;
+    status[2] = own.vscan_buffer_destroy(second);
+    live = NULL;
+    status[3] = own.vscan_buffer_destroy(first);
     stepping = 0;
     for (int i = 0; i < 4; i++) MUST(status[i] == VSCAN_OK);
     MUST(steps > 100);
