@@ -77,7 +77,8 @@ struct attempt begin(const char *function, vscan_status expected) {
     struct attempt attempt = {.function = function,
                               .expected = expected,
                               .injected = faults_injected(),
-                              .device = cudart_current_device()};
+                              .device = cudart_current_device(),
+                              .launches = cudart_launches()};
     if (tour->calls == run.watched) attempt.noted = sum_of_outputs();
     cudart_set_pending(MISTAKE);
     return attempt;
@@ -173,7 +174,9 @@ bool again(struct attempt *a, vscan_status status) {
     a->injected = faults_injected();
     a->noted = 0;
     a->launch_failed = strncmp(a->function, "vscan_sort", 10) == 0 &&
-                       strcmp(faults_last(), "cudaLaunchKernelExC") == 0;
+                       strcmp(faults_last(), "cudaLaunchKernelExC") == 0 &&
+                       cudart_launches() - a->launches > run.fills;
+    a->launches = cudart_launches();
     a->cleared_sorts = cudart_cleared_sorts();
     cudart_set_pending(MISTAKE);
     return struck && faults_mode() == FAULT_ONCE && a->tries++ == 0;

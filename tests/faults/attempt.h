@@ -11,6 +11,7 @@ struct attempt {
     int tries, device;
     int64_t injected;      /* faults before */
     uint64_t noted;        /* sum of all outputs before; 0: not noted */
+    int64_t launches;      /* before */
     bool launch_failed;    /* of a sort, in the attempt before */
     int64_t cleared_sorts; /* then */
 };
@@ -19,7 +20,7 @@ struct attempt {
 struct run {
     struct tour *tour;
     vscan_backend backend;
-    int64_t watched;
+    int64_t watched, fills; /* fills: launches of a sort before those of the sort itself */
     vscan_ctx *ctx, *any;
     vscan_buffer **buffers; /* and NULL where one could not be made */
     int count;

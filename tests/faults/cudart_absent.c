@@ -9,6 +9,9 @@ int64_t cudart_wrong(const char **first) {
     *first = "";
     return 0;
 }
+int64_t cudart_launches(void) {
+    return 0;
+}
 int64_t cudart_cleared_sorts(void) {
     return 0;
 }

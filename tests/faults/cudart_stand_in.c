@@ -43,7 +43,7 @@ static struct cudart_live alive;
 static _Thread_local int current;
 static _Thread_local cudaError_t pending;
 static enum cudart_capture capturing;
-static int64_t cleared_sorts, wrong_calls;
+static int64_t cleared_sorts, launches, wrong_calls;
 static char first_wrong[256];
 
 static void __attribute__((format(printf, 1, 2))) note_wrong(const char *format, ...) {
@@ -60,6 +60,9 @@ struct cudart_live cudart_live(void) {
 int64_t cudart_wrong(const char **first) {
     *first = first_wrong;
     return wrong_calls;
+}
+int64_t cudart_launches(void) {
+    return launches;
 }
 int64_t cudart_cleared_sorts(void) {
     return cleared_sorts;
@@ -405,6 +408,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 /* The first launch of a kernel loads it, for which there may be no memory. */
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
                                 void **arguments) {
+    launches++;
     EVENT_OF(true, cudaErrorMemoryAllocation);
     (void)function, (void)arguments;
     check_stream(__func__, config->stream);

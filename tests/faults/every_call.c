@@ -251,9 +251,11 @@ static void pack(void) {
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_enumerate, c, B(BITS), B(LONGS_OUT), NULL);
     CALL(vscan_sort, c, B(INTS), B(POSITIONS), B(INTS_OUT), B(PLACES), NULL);
-    CALL(vscan_sort, c, B(INTS), NULL, B(INTS_OUT), B(PLACES), NULL);
     CALL(vscan_sort_by_offsets, c, B(FLOATS), NULL, B(OFFSETS), B(FLOATS_OUT), NULL, NULL);
+    run.fills = 1; /* with positions */
+    CALL(vscan_sort, c, B(INTS), NULL, B(INTS_OUT), B(PLACES), NULL);
     CALL(vscan_sort_by_offsets, c, B(FLOATS), NULL, B(OFFSETS), B(FLOATS_OUT), B(PLACES), NULL);
+    run.fills = 0;
     CALL(vscan_lower_bound, c, B(INTS_OUT), B(POSITIONS), B(PLACES));
     CALL(vscan_upper_bound, c, B(DOUBLES), B(DOUBLES_OUT), B(LONGS_OUT));
     CALL(vscan_scan_extreme, c, VSCAN_MAX, B(DOUBLES), B(DOUBLES_OUT), B(LONGS_OUT), NULL);

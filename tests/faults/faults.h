@@ -58,6 +58,7 @@ struct cudart_live cudart_live(void);
 /* Calls that were wrong: on another device than their stream's or memory's, of memory that is not
    there. The first one in words. */
 int64_t cudart_wrong(const char **first);
+int64_t cudart_launches(void);      /* those that fail, too */
 int64_t cudart_cleared_sorts(void); /* how often the header of memory for sorts was cleared */
 int cudart_current_device(void);
 void cudart_set_current_device(int device);
