@@ -43,6 +43,12 @@ static void *in_order(struct arg v, const int64_t *positions) {
     return out;
 }
 
+static void *as_numbers(struct arg v, const int64_t *positions) {
+    void *const out = copy_of(v);
+    for (int64_t i = 0; i < v.b->n; i++) put_number(v.b->type, out, i, positions[i]);
+    return out;
+}
+
 static void expect_sorted(const struct sorting *s, bool segmented) {
     const int64_t n = s->keys.b->n;
     int64_t *const positions = scratch(n * 8), *const room = scratch(n * 8);
@@ -63,6 +69,8 @@ static void expect_sorted(const struct sorting *s, bool segmented) {
     expect(s->keys_out, open ? NULL : in_order(s->keys, positions));
     if (s->values.handle != NULL)
         expect(s->values_out, open ? NULL : in_order(s->values, positions));
+    else if (s->values_out.handle != NULL)
+        expect(s->values_out, open ? NULL : as_numbers(s->values_out, positions));
 }
 
 static void draw_sorting(struct sorting *s, bool segmented) {
@@ -73,12 +81,23 @@ static void draw_sorting(struct sorting *s, bool segmented) {
     const bool has_values = below(2) == 1, one_missing = hostile();
     s->keys = vector_drawn(type, n, VALUES);
     s->keys_out = output_drawn(type, n, &s->keys);
-    if (has_values || one_missing) s->values = vector_drawn(value_type, n, VALUES);
-    if (has_values) s->values_out = output_drawn(value_type, n, &s->values);
+    const bool positions = has_values && below(3) == 0;
+    if ((has_values && !positions) || one_missing) s->values = vector_drawn(value_type, n, VALUES);
+    if (positions)
+        s->values_out = vector_drawn(type_drawn(INTEGERS), n, OPEN);
+    else if (has_values)
+        s->values_out = output_drawn(value_type, n, &s->values);
     if (segmented) s->offsets = offsets_drawn(type_drawn(INTEGERS), n);
     check_type(s->keys, NUMBERS);
     check_in_out(s->keys, s->keys_out);
-    if (s->values.handle != NULL || s->values_out.handle != NULL) {
+    if (s->values.handle == NULL && s->values_out.handle != NULL) {
+        check_buffer(s->values_out);
+        check_type(s->values_out, INTEGERS);
+        if (s->keys.b != NULL) check_length(s->values_out, s->keys.b->n);
+        if (s->keys.b != NULL) check_countable(s->values_out, s->keys.b->n);
+        check_apart(s->values_out, s->keys);
+        check_apart(s->values_out, s->keys_out);
+    } else if (s->values.handle != NULL) {
         check_type(s->values, NUMBERS);
         if (s->keys.b != NULL) check_length(s->values, s->keys.b->n);
         check_in_out(s->values, s->values_out);
