@@ -19,10 +19,17 @@ root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 vector_code = "lib/cpu/simd/"
 left_out = "lib/mpi/gpu.c" # tests/mpi/stand_in.c takes its place
 
+# Code of an instruction set that this processor lacks cannot run.
+sets = {"avx2": "avx2", "avx512": "avx512vl"}
+with open("/proc/cpuinfo", encoding="utf-8") as told:
+    processor = set(told.read().split())
+
 # By file, line, function and form: how often it ran, and how often each of its branches was taken.
 counts = {}
 for build in sys.argv[1:]:
     for note in glob.iglob(os.path.join(build, "**", "*.gcno"), recursive=True):
+        if any(f"_{name}.c" in note and flag not in processor for name, flag in sets.items()):
+            continue
         told = subprocess.run(["gcov", "--json-format", "--branch-probabilities", "--stdout", note],
                               check=True, capture_output=True, text=True).stdout
         for file in (file for document in told.splitlines() for file in json.loads(document)["files"]):

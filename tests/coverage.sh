@@ -41,7 +41,7 @@ for test in carry permute segment_forms sort long_scans; do # what small sizes d
     quietly "$build/run/test_$test" cpu
 done
 for set in portable avx2; do # whatever this processor has; 77: not that
-    for test in by_offsets scan segmented matrix map sort; do
+    for test in by_offsets scan segments segmented matrix map pack sort; do
         VSCAN_TEST_CPU=$set VSCAN_TEST_SIZES=small quietly sh -c '"$@" || [ $? -eq 77 ]' - "$build/run/test_$test" cpu
     done
     VSCAN_TEST_CPU=$set quietly sh -c '"$@" || [ $? -eq 77 ]' - "$build/run/test_long_scans" cpu
