@@ -23,10 +23,15 @@ for nvcc in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
 done
 [ -n "$nvcc" ] || fail "needs the nvcc of CUDA 13.0, and found none"
 "$nvcc" --version | grep -q 'release 13\.0' || fail "$nvcc is not of CUDA 13.0"
-toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 [ ! -e "$1" ] || fail "$1 is there already"
 mkdir -p "$1"
 folder=$(CDPATH='' cd -- "$1" && pwd)
+# What is found may be a script that starts nvcc, so nvcc itself says where it lies.
+: >"$folder/empty.cu"
+toolkit=$("$nvcc" --dryrun -E "$folder/empty.cu" 2>&1 | sed -n 's/^#\$ _HERE_=//p')/..
+[ -e "$toolkit/bin/nvcc.profile" ] || fail "no toolkit of CUDA around $toolkit/bin: it has no nvcc.profile"
+toolkit=$(readlink -f "$toolkit")
+rm "$folder/empty.cu"
 
 parts=$folder/parts
 python3 -m venv "$folder/pip" || fail "needs a python3 with venv"

@@ -12,7 +12,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$1" --version | grep -q 'release 13\.0' || exit 77
-CUDACXX=$1 sh "$root/cmake/cuda12.sh" "$work/cuda12" # 77: there is no PyPI
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$1" >script # as some machines have in /usr/local/bin
+chmod +x script
+CUDACXX=$work/script sh "$root/cmake/cuda12.sh" "$work/cuda12" # 77: there is no PyPI
 nvcc=$work/cuda12/bin/nvcc
 if sh "$root/cmake/cuda12.sh" "$work/cuda12" 2>said || ! grep -q 'is there already' said; then
     echo "a folder that is there was written to" && exit 1
