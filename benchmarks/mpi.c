@@ -23,18 +23,18 @@ enum { MOST_RUNS = 1000, MOST_ENGINES = 3 };
 
 static int rank, ranks;
 static vscan_ctx *ctx;
-static vscan_mpi *mpi;
+static vscan_ranks *group;
 static int64_t n;
 static vscan_buffer *in, *out, *total;
 static float *elements, *results; /* on the host */
 
 static void check(vscan_status status, const char *words) {
     if (status == VSCAN_OK) return;
-    fprintf(stderr, "rank %d: %s: %s\n", rank, vscan_mpi_status_name(status), words);
+    fprintf(stderr, "rank %d: %s: %s\n", rank, vscan_ranks_status_name(status), words);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 #define VSCAN(call) check(call, vscan_ctx_last_error(ctx))
-#define VSCAN_MPI(call) check(call, vscan_mpi_last_error(mpi))
+#define VSCAN_MPI(call) check(call, vscan_ranks_last_error(group))
 
 /* ---- Time in MPI: its profiling interface ---------------------------------------------------- */
 
@@ -78,7 +78,7 @@ int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_
 /* ---- Engines --------------------------------------------------------------------------------- */
 
 static void scan(void) {
-    VSCAN_MPI(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL));
+    VSCAN_MPI(vscan_ranks_scan(group, VSCAN_PLUS, in, out, NULL));
 }
 
 /* What the parts cost without their neighbours. */
@@ -119,7 +119,7 @@ static void scan_then_add(void) {
 }
 
 static void sort(void) {
-    VSCAN_MPI(vscan_mpi_sort(mpi, in, NULL, out, NULL, NULL));
+    VSCAN_MPI(vscan_ranks_sort(group, in, NULL, out, NULL, NULL));
 }
 
 static void sort_parts(void) {
@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
     const char *const what = argc > 1 ? argv[1] : "";
     n = argc > 2 ? strtoll(argv[2], NULL, 10) : 0;
     const int64_t runs = argc > 3 ? strtoll(argv[3], NULL, 10) : 0;
-    static struct engine engines[MOST_ENGINES] = {{.name = "vscan_mpi_scan", .run = scan}};
+    static struct engine engines[MOST_ENGINES] = {{.name = "vscan_ranks_scan", .run = scan}};
     int count = 1;
     const bool sorts = strcmp(what, "sort") == 0;
     if (strcmp(what, "weak") == 0) {
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
         engines[count++] = (struct engine){.name = "sum + MPI_Exscan + scan", .run = sum_then_scan};
         engines[count++] = (struct engine){.name = "scan + MPI_Exscan + add", .run = scan_then_add};
     } else if (sorts) {
-        engines[0] = (struct engine){.name = "vscan_mpi_sort", .run = sort};
+        engines[0] = (struct engine){.name = "vscan_ranks_sort", .run = sort};
         engines[count++] = (struct engine){.name = "local sort", .run = sort_parts};
     } else if (strcmp(what, "exchange") != 0) {
         count = 0;
@@ -239,7 +239,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     check(vscan_ctx_create(NULL, &ctx), vscan_ctx_last_error(NULL));
-    check(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi), vscan_mpi_last_error(NULL));
+    check(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group),
+          vscan_ranks_last_error(NULL));
     elements = malloc((size_t)n * sizeof(float));
     results = malloc((size_t)n * sizeof(float));
     check(elements != NULL && results != NULL ? VSCAN_OK : VSCAN_ERROR_HOST_MEMORY, "no memory");
@@ -268,7 +269,7 @@ int main(int argc, char **argv) {
     VSCAN(vscan_buffer_destroy(in));
     VSCAN(vscan_buffer_destroy(out));
     VSCAN(vscan_buffer_destroy(total));
-    VSCAN_MPI(vscan_mpi_destroy(mpi));
+    VSCAN_MPI(vscan_ranks_destroy(group));
     VSCAN(vscan_ctx_destroy(ctx));
     free(elements);
     free(results);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed, in components: runtime, development, documentation (with man pages, where there was a
-# Python), manual (HTML pages, examples), tools, mpi where it is built, and debug where that is asked for.
+# Python), manual (HTML pages, examples), tools, ranks
+# and mpi where they are built, and debug where that is asked for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vscan)
@@ -35,6 +36,13 @@ function(install_pc folder name component)
 endfunction()
 install_pc(. libvscan development)
 
+if(VSCAN_RANKS)
+  install(TARGETS vscan_ranks EXPORT vscanRanksTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ranks)
+  install(EXPORT vscanRanksTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT ranks)
+  install(FILES include/vscan_ranks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ranks)
+  install_pc(lib/ranks libvscan_ranks ranks)
+endif()
 if(vscan_with_mpi)
   install(TARGETS vscan_mpi EXPORT vscanMpiTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)

@@ -13,7 +13,7 @@ set(manual_dir ${PROJECT_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual_dir}/html/index.html VERBATIM
   COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
           ${VSCAN_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/manual/manual.py ${manual_dir}
-  DEPENDS ${manual_sources} include/vscan.h include/vscan_mpi.h CHANGELOG.md
+  DEPENDS ${manual_sources} include/vscan.h include/vscan_ranks.h include/vscan_mpi.h CHANGELOG.md
   COMMENT "Making pages of the manual")
 add_custom_target(manual ALL DEPENDS ${manual_dir}/html/index.html)
 if(VSCAN_INSTALL)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # libvscan_mpi: the target vscan_mpi, where an MPI is there (vscan_with_mpi). VSCAN_MPI=ON requires one.
 set(mpi AUTO)
-if(NOT PROJECT_IS_TOP_LEVEL OR NOT VSCAN_SHARED)
-  set(mpi OFF) # only if asked for
+if(NOT VSCAN_RANKS)
+  set(mpi OFF)
 endif()
 set(VSCAN_MPI ${mpi} CACHE STRING "libvscan_mpi: AUTO (where an mpicc works), ON or OFF")
 set_property(CACHE VSCAN_MPI PROPERTY STRINGS AUTO ON OFF)
@@ -34,7 +34,10 @@ function(add_mpi name mpicc)
 endfunction()
 
 set(vscan_with_mpi FALSE)
-if(NOT VSCAN_MPI STREQUAL "OFF" AND NOT CMAKE_CROSSCOMPILING AND
+if(VSCAN_MPI STREQUAL "ON" AND NOT VSCAN_RANKS)
+  message(FATAL_ERROR "VSCAN_MPI=ON needs VSCAN_RANKS=ON")
+endif()
+if(VSCAN_RANKS AND NOT VSCAN_MPI STREQUAL "OFF" AND NOT CMAKE_CROSSCOMPILING AND
    (NOT VSCAN_SANITIZE OR VSCAN_SANITIZE STREQUAL "address"))
   find_program(VSCAN_MPICC NAMES mpicc DOC "the compiler wrapper of the MPI to build libvscan_mpi with")
   mark_as_advanced(VSCAN_MPICC)
@@ -49,25 +52,5 @@ if(NOT vscan_with_mpi)
 endif()
 
 file(GLOB mpi_sources CONFIGURE_DEPENDS lib/mpi/*.c)
-add_library(vscan_mpi SHARED ${mpi_sources})
-add_library(vscan::mpi ALIAS vscan_mpi)
-set_target_properties(vscan_mpi PROPERTIES
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
-  VERSION ${PROJECT_VERSION}
-  SOVERSION ${abi_version}
-  EXPORT_NAME mpi
-  INSTALL_RPATH "$ORIGIN" # whoever opens it by its path; distributions set CMAKE_SKIP_INSTALL_RPATH
-  C_VISIBILITY_PRESET hidden
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map)
-target_compile_definitions(vscan_mpi PRIVATE VSCAN_BUILDING _GNU_SOURCE)
-target_compile_options(vscan_mpi PRIVATE
-  ${vscan_c_warnings} ${vscan_hardening} ${vscan_fortify} -ffp-contract=off)
-target_include_directories(vscan_mpi PRIVATE lib)
-target_link_libraries(vscan_mpi PUBLIC vscan PRIVATE mpi_of_library Threads::Threads ${CMAKE_DL_LIBS})
-target_link_options(vscan_mpi PRIVATE
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map
-  ${vscan_hardening_link} LINKER:--as-needed
-  $<$<CONFIG:Release>:LINKER:--strip-all>)
-if(NOT VSCAN_SANITIZE)
-  target_link_options(vscan_mpi PRIVATE LINKER:-z,defs)
-endif()
+vscan_add_on(mpi ${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map ${mpi_sources})
+target_link_libraries(vscan_mpi PUBLIC vscan_ranks PRIVATE mpi_of_library)

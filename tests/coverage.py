@@ -2,9 +2,9 @@
 """Compares what gcov says is not reached of lib/ with tests/coverage.txt: coverage.py BUILD...
 
 A line of code is reached where it has run, and each of its branches was taken, in every function that it is part of
-(a macro may make several of one line). Of lib/mpi the lines alone count; of lib/cpu/simd/ too, in any function and
-instruction set: its functions are made for each type and operator, and their branches are the compiler's. Of lib/cuda
-and lib/mpi nothing is expected where BUILD has none of it. The list has one line for each line of code,
+(a macro may make several of one line). Of lib/ranks and lib/mpi the lines alone count; of lib/cpu/simd/ too, in any
+function and instruction set: its functions are made for each type and operator, and their branches are the compiler's.
+Of lib/cuda, lib/ranks and lib/mpi nothing is expected where BUILD has none of it. The list has one line for each line of code,
 "FILE:FUNCTION: CODE", under "== REASON"; under a reason that begins with "varies" it may be reached or not. Exits with
 1 where something else is not reached, or something on the list is, or is no longer there.
 """
@@ -17,7 +17,7 @@ import sys
 
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 vector_code = "lib/cpu/simd/"
-left_out = "lib/mpi/gpu.c" # tests/mpi/stand_in.c takes its place
+left_out = "lib/ranks/gpu.c" # tests/mpi/stand_in.c takes its place
 
 # Code of an instruction set that this processor lacks cannot run.
 sets = {"avx2": "avx2", "avx512": "avx512vl"}
@@ -40,7 +40,7 @@ for build in sys.argv[1:]:
                 function, here = line.get("function_name", ""), [line["count"]]
                 if name.startswith(vector_code):
                     function = ""
-                elif not name.startswith("lib/mpi/"):
+                elif not name.startswith(("lib/ranks/", "lib/mpi/")):
                     here += [branch["count"] for branch in line["branches"]]
                 # an inline function may have fewer branches where its arguments are constants
                 key = name, line["line_number"], function, len(here)
@@ -68,7 +68,8 @@ for (name, number, function), all_counts in by_function.items():
         missed[entry] += 1
         where[entry] = number
 
-optional = [part for part, file in (("lib/cuda/", "backend.c"), ("lib/mpi/", "handle.c")) if part + file not in sources]
+parts = ("lib/cuda/", "backend.c"), ("lib/ranks/", "handle.c"), ("lib/mpi/", "running.c")
+optional = [part for part, file in parts if part + file not in sources]
 listed, varies, wrong = collections.Counter(), set(), []
 with open(os.path.join(root, "tests", "coverage.txt"), encoding="utf-8") as known:
     for entry in known.read().splitlines():

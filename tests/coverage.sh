@@ -8,7 +8,7 @@
 # BUILD is the folder to build in; default: build/coverage. CUDA_BUILD is one with the CUDA backend and tests:
 # lib/cuda is measured there, with a stand-in for the CUDA runtime (tests/faults); without one it is not.
 # Of lib/cpu/simd/ the lines are measured, not the branches: its loops are compiled for each type, operator and
-# instruction set, with optimization, and their branches are the compiler's. lib/mpi is measured where both MPIs are,
+# instruction set, with optimization, and their branches are the compiler's. lib/ranks and lib/mpi are measured where both MPIs are,
 # but its gpu.c, and its lines alone.
 set -eu
 

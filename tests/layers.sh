@@ -10,7 +10,7 @@ cd "$1"
 edges=$(find lib kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
     match($0, /^[ \t]*#[ \t]*(include|define KIND_BODY)[ \t]+"[^"]+"/) {
         split($0, part, "\"")
-        if (part[2] != "vscan.h" && part[2] != "vscan_mpi.h") {
+        if (part[2] != "vscan.h" && part[2] != "vscan_ranks.h" && part[2] != "vscan_mpi.h") {
             from = FILENAME
             sub(/^lib\//, "", from)
             print from, part[2]
@@ -74,10 +74,11 @@ done
 may 'kernels/' "(scan|reduce|matrix|segments|pack|split|map|sort)/|$below|[^/]*\$"
 may 'info/' 'info/'
 may 'python/' '[^/]*$'
-may 'mpi/' 'mpi/|core/(options|order|pairs)\.h|cpu/modes\.h|[^/]*$'
+may 'ranks/' 'ranks/|core/(options|order|pairs)\.h|cpu/modes\.h|[^/]*$'
+may 'mpi/' '(mpi|ranks)/|[^/]*$'
 
 # Which MPI there is, and the transport by it, are all that knows MPI.
-know=$(grep -lE '^[ \t]*#[ \t]*include[ \t]*<mpi' lib/mpi/* | tr '\n' ' ')
+know=$(grep -lE '^[ \t]*#[ \t]*include[ \t]*<mpi' lib/*/* | tr '\n' ' ')
 [ "$know" = 'lib/mpi/running.c lib/mpi/transport_mpi.c ' ] || {
     failed=1
     printf 'these include mpi.h: %s\n' "$know" >&2

@@ -146,7 +146,7 @@ class Mutant:
         if made is None or subprocess.run(["cmp", "-s", made, self.compile(name, command, False)]).returncode == 0:
             return False
         self.objects[name] = made
-        if self.file.startswith("lib/mpi/"):
+        if self.file.startswith(("lib/ranks/", "lib/mpi/")):
             return True
         return self.link(library, os.path.join("lib", "libvscan.so.1")) is not None
 
@@ -175,7 +175,7 @@ all_tests = {test["name"]: test for test in json.loads(told.stdout)["tests"] if 
 
 def names_for(file):
     """The tests to run with small sizes, the likeliest first; and these once more with the usual ones."""
-    if file.startswith("lib/mpi/"):
+    if file.startswith(("lib/ranks/", "lib/mpi/")):
         names = "mpi.openmpi.1", "mpi.mpich.2", "mpi.openmpi.3", "mpi.openmpi.3 long", "mpi.mpich.4 long"
         return [name for name in names if name.split()[0] in all_tests]
     stem = os.path.basename(file)[:-2]
@@ -226,7 +226,7 @@ def passes(name, mutant=None):
 
 with open(os.path.join(root, "tests", "mutants.txt"), encoding="utf-8") as known:
     explained = {line for line in known.read().splitlines() if line and not line.startswith(("#", "== "))}
-files = sorted(file for file, commands in compiled.items() if re.match(r"lib/(api|core|cpu|mpi)/\w+\.c$", file)
+files = sorted(file for file, commands in compiled.items() if re.match(r"lib/(api|core|cpu|ranks|mpi)/\w+\.c$", file)
                and any("/vscan" in name for name, _ in commands))
 candidates, times = {}, {}
 for file in files:

@@ -36,13 +36,13 @@ packages='openmpi-bin libopenmpi3 openmpi-common libpmix2 libhwloc15 libevent-co
 pack() {
     folder=$1
     build=$2
-    for file in run/bench_mpi run/mpi_scan run/mpi_mixed lib/libvscan_mpi.so.1 lib/libvscan.so.1; do
+    for file in run/bench_mpi run/mpi_scan run/mpi_mixed lib/libvscan_mpi.so.1 lib/libvscan_ranks.so.1 lib/libvscan.so.1; do
         [ -e "$build/$file" ] || fail "there is no $build/$file"
     done
     [ ! -e "$folder" ] || fail "$folder is there already"
     mkdir -p "$folder/run" "$folder/lib" "$folder/debian" "$folder/mpi"
     cp "$build/run/bench_mpi" "$build/run/mpi_scan" "$build/run/mpi_mixed" "$folder/run"
-    cp -L "$build/lib/libvscan_mpi.so.1" "$build/lib/libvscan.so.1" "$folder/lib"
+    cp -L "$build/lib/libvscan_mpi.so.1" "$build/lib/libvscan_ranks.so.1" "$build/lib/libvscan.so.1" "$folder/lib"
     cp "$0" "$folder/run_mpi.sh"
     commit_of_tree >"$folder/commit"
     # shellcheck disable=SC2086 # several words
@@ -243,20 +243,20 @@ awk -F, '
         printf "%-62s %-10s %8.2f   %s\n", what, floor, reached, met ? "met" : "MISSED"
     }
     END {
-        engine["weak"] = engine["exscan"] = engine["exchange"] = "vscan_mpi_scan"
-        engine["sort"] = "vscan_mpi_sort"
+        engine["weak"] = engine["exscan"] = engine["exchange"] = "vscan_ranks_scan"
+        engine["sort"] = "vscan_ranks_sort"
         for (n = 1; n <= 8 && measured("weak", n); n *= 2) {
-            x = time["weak", "cpu", n, "vscan_mpi_scan"] / time["weak", "cpu", n, "local reduce + scan"]
+            x = time["weak", "cpu", n, "vscan_ranks_scan"] / time["weak", "cpu", n, "local reduce + scan"]
             row("weak scaling, " n " ranks of 2 threads, over local reduce + scan", "1.10", x, x <= 1.1)
         }
         for (n = 8; n <= 16 && measured("exscan", n); n *= 2) {
             a = time["exscan", "cpu", n, "sum + MPI_Exscan + scan"]
             b = time["exscan", "cpu", n, "scan + MPI_Exscan + add"]
-            x = (a < b ? a : b) / time["exscan", "cpu", n, "vscan_mpi_scan"]
+            x = (a < b ? a : b) / time["exscan", "cpu", n, "vscan_ranks_scan"]
             row(n " ranks of " 16 / n " threads, against loops and MPI_Exscan, " n " ranks", "1.5", x, x >= 1.5)
         }
         if (n == 32) { # the loops use all cores only where each core has a rank
-            x = (a < b ? a : b) / time["exscan", "cpu", 8, "vscan_mpi_scan"]
+            x = (a < b ? a : b) / time["exscan", "cpu", 8, "vscan_ranks_scan"]
             printf "%-62s %19.2f\n", "8 ranks of 2 threads, against loops and MPI_Exscan, 16 ranks", x
         }
         if (measured("exchange", 16)) {
@@ -264,12 +264,12 @@ awk -F, '
             row("exchange of a scan, 16 ranks, us", "100", x, x < 100)
         }
         if (measured("sort", 8)) {
-            x = time["sort", "cpu", 1, "local sort"] / time["sort", "cpu", 8, "vscan_mpi_sort"]
+            x = time["sort", "cpu", 1, "local sort"] / time["sort", "cpu", 8, "vscan_ranks_sort"]
             row("sort over 8 ranks, against vscan_sort on one with their cores", "0.8", x, x >= 0.8)
         }
         for (n = 1; n <= 4; n *= 2)
-            if (("weak", "cuda", n, "vscan_mpi_scan") in time)
+            if (("weak", "cuda", n, "vscan_ranks_scan") in time)
                 printf "%-62s %19.2f\n", "one GPU, " n " ranks, over local reduce + scan",
-                    time["weak", "cuda", n, "vscan_mpi_scan"] / time["weak", "cuda", n, "local reduce + scan"]
+                    time["weak", "cuda", n, "vscan_ranks_scan"] / time["weak", "cuda", n, "local reduce + scan"]
     }' "$csv"
 $all_well

@@ -30,6 +30,7 @@ def read(*path):
 class Manual:
     def __init__(self):
         self.headers = [Header(os.path.join(root, "include", "vscan.h"), "Version and handles"),
+                        Header(os.path.join(root, "include", "vscan_ranks.h"), "Handles"),
                         Header(os.path.join(root, "include", "vscan_mpi.h"), "Handles")]
         numbers = re.findall(r"#define VSCAN_VERSION_[A-Z]+ (\d+)", read(root, "include", "vscan.h"))
         self.version = ".".join(numbers)
@@ -102,7 +103,7 @@ class Pages:
     def statuses(self, said):
         """With links from names of statuses, which the header has without what they begin with."""
         def link(match):
-            target = next((self.manual.targets[name] for name in (f"VSCAN_ERROR_{match[0]}", f"VSCAN_MPI_ERROR_{match[0]}")
+            target = next((self.manual.targets[name] for name in (f"VSCAN_ERROR_{match[0]}", f"VSCAN_RANKS_ERROR_{match[0]}")
                            if name in self.manual.targets), None)
             return f'<a href="{target}">{match[0]}</a>' if target else match[0]
         return re.sub(r"(?<![A-Z_#>])[A-Z][A-Z_]+(?![A-Za-z_])", link, said)
@@ -228,7 +229,7 @@ class Pages:
                 f'<p class="summary">{self.inline(header.title[0].upper() + header.title[1:])}.</p>']
         if main:
             pages = '<a href="#pages">Pages: coming from, order of addition</a> · ' if self.manual.guides else ""
-            body.append('<p><a href="#functions">Functions</a> · <a href="vscan-mpi.html">Many machines</a> · '
+            body.append('<p><a href="#functions">Functions</a> · <a href="vscan-ranks.html">Many machines</a> · '
                         f'{pages}<a href="#how-it-works">How it works</a></p>')
         body.append('<h2 id="functions">Functions and types</h2>')
         for section in header.sections:
@@ -362,7 +363,7 @@ class ManPages:
             body.append(self.items([(0, declared, said or "") for declared, _, said in item.members]))
         for text in self.manual.common(item):
             body.append(f".SS {item.section.name}: in common\n{self.text(text.text)}")
-        overview = "libvscan_mpi" if header is not self.manual.headers[0] else "libvscan"
+        overview = f"lib{header.name[:-2]}"
         self.page(header, item.names, item.text.summary(), f".sp\n{synopsis}\n", "\n".join(body), others + [overview])
 
     def overview(self, header, name):
@@ -383,8 +384,8 @@ class ManPages:
         self.page(header, [name], header.title, "", "\n".join(body), first[:1])
 
     def all(self):
-        for header, name in zip(self.manual.headers, ("libvscan", "libvscan_mpi")):
-            self.overview(header, name)
+        for header in self.manual.headers:
+            self.overview(header, f"lib{header.name[:-2]}")
             for item in header.items():
                 if item.kind in KINDS:
                     self.item(header, item)

@@ -27,7 +27,7 @@ enum {
     VSCAN__FIRST_MATRIX = 80,
     VSCAN__FIRST_PERMUTE = 16,
     VSCAN__FIRST_SORT = 24,
-    VSCAN__FIRST_MPI_PACK = 24,
+    VSCAN__FIRST_RANKS_PACK = 24,
 };
 
 /* More than any of them will ever have. A size that was never set may be any number, and so many bytes need not be

@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "internal.h"
+#include "running.h"
 
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
@@ -37,23 +37,24 @@ bool vscan__mpi_is_finalised(void) {
     return is_down != 0;
 }
 
-vscan_status vscan__mpi_check_running(vscan__mpi *mpi) {
+vscan_status vscan__mpi_check_running(vscan__ranks *ranks) {
     enum { LONGEST = 8192 }; /* MPICH's names, which are longer than Open MPI's */
     _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= LONGEST, "no room for MPI's name");
-    const vscan_status status = (vscan_status)VSCAN_MPI_ERROR_MPI;
+    const vscan_status status = (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT;
     char version[LONGEST] = "";
     int length, is_up = 0;
     (void)MPI_Get_library_version(version, &length);
     const char *const running = kind_of(version);
     if (built_for[0] != '\0' && running[0] != '\0' && strcmp(built_for, running) != 0)
-        return vscan__mpi_fail(mpi, status,
-                               "libvscan_mpi was built for %s, the program's MPI is %s", built_for,
-                               running);
+        return vscan__ranks_fail(ranks, status,
+                                 "libvscan_mpi was built for %s, the program's MPI is %s",
+                                 built_for, running);
     if (MPI_Initialized(&is_up) != MPI_SUCCESS || !is_up)
-        return vscan__mpi_fail(mpi, status, "MPI is not initialised%s%s",
-                               built_for[0] != '\0' ? "; libvscan_mpi was built for " : "",
-                               built_for);
-    return vscan__mpi_is_finalised() ? vscan__mpi_fail(mpi, status, "MPI is finalised") : VSCAN_OK;
+        return vscan__ranks_fail(ranks, status, "MPI is not initialised%s%s",
+                                 built_for[0] != '\0' ? "; libvscan_mpi was built for " : "",
+                                 built_for);
+    return vscan__mpi_is_finalised() ? vscan__ranks_fail(ranks, status, "MPI is finalised")
+                                     : VSCAN_OK;
 }
 
 bool vscan__mpi_is_comm(int32_t number) {

@@ -4,16 +4,18 @@
  * nothing of it, and wait for what this rank should send. So the rank goes on with the call, tries once more what
  * others depend on, and tells its failure with the next collective call.
  */
+#include "vscan_mpi.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "running.h"
 
 /* What is behind a handle. */
 struct of_mpi {
-    vscan__mpi shared;
+    vscan__ranks shared;
     MPI_Comm comm;
     MPI_Request *requests; /* two a rank */
     MPI_Status *statuses;
@@ -21,62 +23,64 @@ struct of_mpi {
     unsigned char sent[2][VSCAN_CARRY_BYTES]; /* states, which MPI may need after a call to send */
 };
 
-static struct of_mpi *of(vscan__mpi *mpi) {
-    return (struct of_mpi *)mpi;
+static struct of_mpi *of(vscan__ranks *ranks) {
+    return (struct of_mpi *)ranks;
 }
 
 /*
  * What an MPI function has returned that fails on this rank alone, as a status. The rank must go on with the call, and
  * tell all ranks.
  */
-static vscan_status note(vscan__mpi *mpi, int code, const char *name) {
+static vscan_status note(vscan__ranks *ranks, int code, const char *name) {
     if (code == MPI_SUCCESS) return VSCAN_OK;
     char words[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;
     if (MPI_Error_string(code, words, &length) != MPI_SUCCESS) length = 0;
     words[length] = '\0';
-    return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "%s: %s", name, words);
+    return vscan__ranks_fail(ranks, (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT, "%s: %s", name,
+                             words);
 }
 
 /* What a collective MPI function has returned, as a status. After a failure the ranks are no longer together. */
-static vscan_status note_for_all(vscan__mpi *mpi, int code, const char *name) {
+static vscan_status note_for_all(vscan__ranks *ranks, int code, const char *name) {
     if (code == MPI_SUCCESS) return VSCAN_OK;
     char called[40];
-    snprintf(called, sizeof called, "rank %d: %s", mpi->rank, name);
-    mpi->broken = true;
-    return note(mpi, code, called);
+    snprintf(called, sizeof called, "rank %d: %s", ranks->rank, name);
+    ranks->broken = true;
+    return note(ranks, code, called);
 }
 
 /* ---- To all ranks ---------------------------------------------------------------------------- */
 
-static vscan_status all_gather(vscan__mpi *mpi, const void *own, int bytes, void *all) {
-    return note_for_all(mpi,
-                        MPI_Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, of(mpi)->comm),
+static vscan_status all_gather(vscan__ranks *ranks, const void *own, int bytes, void *all) {
+    return note_for_all(ranks,
+                        MPI_Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, of(ranks)->comm),
                         "MPI_Allgather");
 }
 
-static vscan_status all_gatherv(vscan__mpi *mpi, uint64_t *all, const int *counts,
+static vscan_status all_gatherv(vscan__ranks *ranks, uint64_t *all, const int *counts,
                                 const int *begins) {
-    return note_for_all(mpi,
+    return note_for_all(ranks,
                         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_UINT64_T, all, counts, begins,
-                                       MPI_UINT64_T, of(mpi)->comm),
+                                       MPI_UINT64_T, of(ranks)->comm),
                         "MPI_Allgatherv");
 }
 
-static vscan_status all_reduce(vscan__mpi *mpi, enum vscan__mpi_reduction how, const int64_t *own,
-                               int64_t *all, int n) {
+static vscan_status all_reduce(vscan__ranks *ranks, enum vscan__ranks_reduction how,
+                               const int64_t *own, int64_t *all, int n) {
     if (how != REDUCE_SUM_BEFORE)
-        return note_for_all(mpi,
+        return note_for_all(ranks,
                             MPI_Allreduce(own, all, n, MPI_INT64_T,
-                                          how == REDUCE_MIN ? MPI_MIN : MPI_SUM, of(mpi)->comm),
+                                          how == REDUCE_MIN ? MPI_MIN : MPI_SUM, of(ranks)->comm),
                             "MPI_Allreduce");
-    const int code = MPI_Exscan(own, all, n, MPI_INT64_T, MPI_SUM, of(mpi)->comm);
-    for (int i = 0; mpi->rank == 0 && i < n; i++) all[i] = 0; /* MPI leaves it open */
-    return note_for_all(mpi, code, "MPI_Exscan");
+    const int code = MPI_Exscan(own, all, n, MPI_INT64_T, MPI_SUM, of(ranks)->comm);
+    for (int i = 0; ranks->rank == 0 && i < n; i++) all[i] = 0; /* MPI leaves it open */
+    return note_for_all(ranks, code, "MPI_Exscan");
 }
 
-static vscan_status all_to_all(vscan__mpi *mpi, const int64_t *own, int64_t *all) {
-    return note_for_all(mpi, MPI_Alltoall(own, 1, MPI_INT64_T, all, 1, MPI_INT64_T, of(mpi)->comm),
+static vscan_status all_to_all(vscan__ranks *ranks, const int64_t *own, int64_t *all) {
+    return note_for_all(ranks,
+                        MPI_Alltoall(own, 1, MPI_INT64_T, all, 1, MPI_INT64_T, of(ranks)->comm),
                         "MPI_Alltoall");
 }
 
@@ -124,21 +128,21 @@ static vscan_status wait_begun(struct of_mpi *m) {
     return status;
 }
 
-static vscan_status send(vscan__mpi *mpi, int to, int message, const void *state, int bytes) {
-    memcpy(of(mpi)->sent[message], state, (size_t)bytes);
-    return begin_send(of(mpi), of(mpi)->sent[message], bytes, to, message);
+static vscan_status send(vscan__ranks *ranks, int to, int message, const void *state, int bytes) {
+    memcpy(of(ranks)->sent[message], state, (size_t)bytes);
+    return begin_send(of(ranks), of(ranks)->sent[message], bytes, to, message);
 }
 
-static vscan_status receive(vscan__mpi *mpi, int from, int message, void *state, int bytes) {
-    return note(mpi,
-                MPI_Recv(state, bytes, MPI_BYTE, from, message, of(mpi)->comm, MPI_STATUS_IGNORE),
+static vscan_status receive(vscan__ranks *ranks, int from, int message, void *state, int bytes) {
+    return note(ranks,
+                MPI_Recv(state, bytes, MPI_BYTE, from, message, of(ranks)->comm, MPI_STATUS_IGNORE),
                 "MPI_Recv");
 }
 
-static vscan_status wait_sent(vscan__mpi *mpi) {
-    if (!mpi->broken) return wait_begun(of(mpi));
-    abandon(of(mpi)); /* what was sent may never be received */
-    return (vscan_status)VSCAN_MPI_ERROR_MPI;
+static vscan_status wait_sent(vscan__ranks *ranks) {
+    if (!ranks->broken) return wait_begun(of(ranks));
+    abandon(of(ranks)); /* what was sent may never be received */
+    return (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT;
 }
 
 #ifndef VSCAN__MPI_LONGEST_MESSAGE
@@ -150,15 +154,15 @@ static vscan_status wait_sent(vscan__mpi *mpi) {
  */
 static bool begin_all(struct of_mpi *m, const char *from, char *to, int64_t size, int64_t at,
                       vscan_status *status) {
-    const vscan__mpi *const mpi = &m->shared;
+    const vscan__ranks *const ranks = &m->shared;
     bool any = false;
-    for (int i = 1; i < 2 * mpi->size; i++) {
-        if (i == mpi->size) continue;
+    for (int i = 1; i < 2 * ranks->size; i++) {
+        if (i == ranks->size) continue;
         const bool receives =
-            i < mpi->size; /* all of these first, so that no message has to wait */
-        const int r =
-            receives ? (mpi->rank + mpi->size - i) % mpi->size : (mpi->rank + i) % mpi->size;
-        const int64_t *const begin = (receives ? mpi->receive_begin : mpi->send_begin) + r;
+            i < ranks->size; /* all of these first, so that no message has to wait */
+        const int r = receives ? (ranks->rank + ranks->size - i) % ranks->size
+                               : (ranks->rank + i) % ranks->size;
+        const int64_t *const begin = (receives ? ranks->receive_begin : ranks->send_begin) + r;
         const int64_t left = (begin[1] - begin[0]) * size - at;
         if (left <= 0) continue;
         const int bytes =
@@ -172,12 +176,12 @@ static bool begin_all(struct of_mpi *m, const char *from, char *to, int64_t size
     return any;
 }
 
-static vscan_status exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
-                             struct vscan__mpi_place to, int64_t size) {
+static vscan_status exchange(vscan__ranks *ranks, struct vscan__ranks_place from,
+                             struct vscan__ranks_place to, int64_t size) {
     vscan_status status = VSCAN_OK;
-    for (int64_t at = 0; begin_all(of(mpi), from.at, to.at, size, at, &status);
+    for (int64_t at = 0; begin_all(of(ranks), from.at, to.at, size, at, &status);
          at += VSCAN__MPI_LONGEST_MESSAGE) {
-        const vscan_status waited = wait_begun(of(mpi));
+        const vscan_status waited = wait_begun(of(ranks));
         if (status == VSCAN_OK) status = waited;
     }
     return status;
@@ -185,80 +189,80 @@ static vscan_status exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
 
 /* ---- Making and destroying ------------------------------------------------------------------- */
 
-static vscan_status check(vscan__mpi *mpi) {
+static vscan_status check(vscan__ranks *ranks) {
     if (!vscan__mpi_is_finalised()) return VSCAN_OK;
-    return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI is finalised");
+    return vscan__ranks_fail(ranks, (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT, "MPI is finalised");
 }
 
-static vscan_status end(vscan__mpi *mpi) {
-    struct of_mpi *const m = of(mpi);
+static vscan_status end(vscan__ranks *ranks) {
+    struct of_mpi *const m = of(ranks);
     vscan_status status = VSCAN_OK;
-    if (m->comm != MPI_COMM_NULL && !mpi->broken && !vscan__mpi_is_finalised())
-        status = note_for_all(mpi, MPI_Comm_free(&m->comm), "MPI_Comm_free");
+    if (m->comm != MPI_COMM_NULL && !ranks->broken && !vscan__mpi_is_finalised())
+        status = note_for_all(ranks, MPI_Comm_free(&m->comm), "MPI_Comm_free");
     free(m->requests);
     free(m->statuses);
     return status;
 }
 
-static const struct vscan__mpi_transport transport = {.check = check,
-                                                      .end = end,
-                                                      .takes_gpu_memory =
-                                                          vscan__mpi_takes_gpu_memory,
-                                                      .all_gather = all_gather,
-                                                      .all_gatherv = all_gatherv,
-                                                      .all_reduce = all_reduce,
-                                                      .all_to_all = all_to_all,
-                                                      .send = send,
-                                                      .receive = receive,
-                                                      .wait_sent = wait_sent,
-                                                      .exchange = exchange};
+static const struct vscan__ranks_transport transport = {.check = check,
+                                                        .end = end,
+                                                        .takes_gpu_memory =
+                                                            vscan__mpi_takes_gpu_memory,
+                                                        .all_gather = all_gather,
+                                                        .all_gatherv = all_gatherv,
+                                                        .all_reduce = all_reduce,
+                                                        .all_to_all = all_to_all,
+                                                        .send = send,
+                                                        .receive = receive,
+                                                        .wait_sent = wait_sent,
+                                                        .exchange = exchange};
 
 /*
  * Duplicates the communicator. No error handler is touched but the duplicate's: those of other communicators are the
  * caller's, whose other threads may need them meanwhile.
  */
 static vscan_status take_comm(struct of_mpi *m, int32_t number) {
-    vscan__mpi *const mpi = &m->shared;
-    TRY(vscan__mpi_check_running(mpi));
+    vscan__ranks *const ranks = &m->shared;
+    TRY(vscan__mpi_check_running(ranks));
     int between = 0;
     const MPI_Comm comm = MPI_Comm_f2c(number);
     if (!vscan__mpi_is_comm(number))
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is no communicator");
-    TRY(note(mpi, MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter"));
-    if (between) return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
-    const vscan_status status = note_for_all(mpi, MPI_Comm_dup(comm, &m->comm), "MPI_Comm_dup");
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_VALUE, "comm is no communicator");
+    TRY(note(ranks, MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter"));
+    if (between) return vscan__ranks_fail(ranks, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
+    const vscan_status status = note_for_all(ranks, MPI_Comm_dup(comm, &m->comm), "MPI_Comm_dup");
     if (status != VSCAN_OK) m->comm = MPI_COMM_NULL;
     return status;
 }
 
 /* What the duplicate is asked. A failure is this rank's alone; tried once more, as others must be told of it. */
 static vscan_status ask_comm(struct of_mpi *m) {
-    vscan__mpi *const mpi = &m->shared;
+    vscan__ranks *const ranks = &m->shared;
     int code = MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
-    vscan_status status = note(mpi, code, "MPI_Comm_set_errhandler");
+    vscan_status status = note(ranks, code, "MPI_Comm_set_errhandler");
     if (code != MPI_SUCCESS) (void)MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
-    code = MPI_Comm_rank(m->comm, &mpi->rank);
+    code = MPI_Comm_rank(m->comm, &ranks->rank);
     if (code != MPI_SUCCESS) {
-        status = note(mpi, code, "MPI_Comm_rank");
-        (void)MPI_Comm_rank(m->comm, &mpi->rank);
+        status = note(ranks, code, "MPI_Comm_rank");
+        (void)MPI_Comm_rank(m->comm, &ranks->rank);
     }
-    code = MPI_Comm_size(m->comm, &mpi->size);
+    code = MPI_Comm_size(m->comm, &ranks->size);
     if (code != MPI_SUCCESS) {
-        status = note(mpi, code, "MPI_Comm_size");
-        (void)MPI_Comm_size(m->comm, &mpi->size);
+        status = note(ranks, code, "MPI_Comm_size");
+        (void)MPI_Comm_size(m->comm, &ranks->size);
     }
-    m->requests = calloc(2 * (size_t)mpi->size, sizeof *m->requests);
-    m->statuses = calloc(2 * (size_t)mpi->size, sizeof *m->statuses);
+    m->requests = calloc(2 * (size_t)ranks->size, sizeof *m->requests);
+    m->statuses = calloc(2 * (size_t)ranks->size, sizeof *m->statuses);
     const bool there = m->requests != NULL && m->statuses != NULL;
-    return there ? status : vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory");
+    return there ? status : vscan__ranks_fail(ranks, VSCAN_ERROR_HOST_MEMORY, "no host memory");
 }
 
-vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_mpi **mpi) {
+vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_ranks **ranks) {
     struct of_mpi *const made = calloc(1, sizeof *made);
-    vscan__mpi *const shared = vscan__mpi_new((vscan__mpi *)made, &transport, __func__);
+    vscan__ranks *const shared = vscan__ranks_new((vscan__ranks *)made, &transport, __func__);
     if (shared == NULL) return VSCAN_ERROR_HOST_MEMORY; /* nobody can be told */
     made->comm = MPI_COMM_NULL;
     vscan_status status = take_comm(made, comm);
-    if (status == VSCAN_OK) status = vscan__mpi_publish(shared, ask_comm(made), ctx, mpi);
-    return status == VSCAN_OK ? VSCAN_OK : vscan__mpi_release(shared, status);
+    if (status == VSCAN_OK) status = vscan__ranks_publish(shared, ask_comm(made), ctx, ranks);
+    return status == VSCAN_OK ? VSCAN_OK : vscan__ranks_release(shared, status);
 }

@@ -353,10 +353,10 @@ static)
 
 components)
     "$CMAKE" --install "$BUILD" --prefix all >/dev/null
-    for component in runtime development documentation manual tools mpi debug; do
+    for component in runtime development documentation manual tools ranks mpi debug; do
         "$CMAKE" --install "$BUILD" --component $component --prefix $component >/dev/null
     done
-    for component in runtime development documentation manual tools mpi; do files_under $component; done |
+    for component in runtime development documentation manual tools ranks mpi; do files_under $component; done |
         LC_ALL=C sort >parts
     files_under all >whole
     same_lines whole parts

@@ -17,7 +17,7 @@ extern void *pointer; /* to what in has */
 extern const float zero;
 
 /* Of the programs for MPI, which are compiled alone. */
-extern vscan_mpi *mpi;
+extern vscan_ranks *ranks;
 extern vscan_buffer *part;
 typedef int MPI_Comm;
 extern const MPI_Comm MPI_COMM_WORLD;

@@ -5,7 +5,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for component in runtime mpi; do
+for component in runtime ranks mpi; do
     "$1" --install "$2" --prefix "$folder" --component $component >"$folder/log" || { cat "$folder/log" && exit 1; }
 done
 unset LD_LIBRARY_PATH LD_PRELOAD

@@ -21,7 +21,7 @@ extern int rank, ranks;
 extern uint64_t seed;
 extern bool small; /* fewer cases */
 extern vscan_ctx *ctx;
-extern vscan_mpi *mpi;
+extern vscan_ranks *group;
 
 /* Ends the program, on all ranks, with a sentence where this rank has found something wrong. */
 #define CHECK(condition, ...)                                                                      \

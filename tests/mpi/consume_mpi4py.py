@@ -21,9 +21,9 @@ except ImportError as missing:
 FLOAT, PLUS = 12, 31  # vscan.h
 
 vscan = ctypes.CDLL(os.path.join(sys.argv[1], "libvscan.so"))
-vscan_mpi = ctypes.CDLL(os.path.join(sys.argv[1], "libvscan_mpi.so"))
+vscan_ranks, vscan_mpi = (ctypes.CDLL(os.path.join(sys.argv[1], f"libvscan_{name}.so")) for name in ("ranks", "mpi"))
 vscan.vscan_ctx_last_error.restype = ctypes.c_char_p
-vscan_mpi.vscan_mpi_last_error.restype = ctypes.c_char_p
+vscan_ranks.vscan_ranks_last_error.restype = ctypes.c_char_p
 
 
 def check(status, sentence):
@@ -43,19 +43,19 @@ def buffer_of(ctx, floats):
 
 
 comm = MPI.COMM_WORLD
-ctx, mpi = ctypes.c_void_p(), ctypes.c_void_p()
+ctx, ranks = ctypes.c_void_p(), ctypes.c_void_p()
 check(vscan.vscan_ctx_create(None, ctypes.byref(ctx)), vscan.vscan_ctx_last_error(None))
-check(vscan_mpi.vscan_mpi_create(ctx, comm.py2f(), ctypes.byref(mpi)),
-      vscan_mpi.vscan_mpi_last_error(None))
+check(vscan_mpi.vscan_mpi_create(ctx, comm.py2f(), ctypes.byref(ranks)),
+      vscan_ranks.vscan_ranks_last_error(None))
 
 first, length = ctypes.c_int64(), ctypes.c_int64()
 numbers = random.Random(1)
 whole = array.array("f", (numbers.random() for _ in range(200_003)))
-check(vscan_mpi.vscan_mpi_share(mpi, ctypes.c_int64(len(whole)), ctypes.byref(first),
-                                ctypes.byref(length)), vscan_mpi.vscan_mpi_last_error(mpi))
+check(vscan_ranks.vscan_ranks_share(ranks, ctypes.c_int64(len(whole)), ctypes.byref(first),
+                                ctypes.byref(length)), vscan_ranks.vscan_ranks_last_error(ranks))
 part = whole[first.value:first.value + length.value]
 buffer = buffer_of(ctx, part)
-check(vscan_mpi.vscan_mpi_scan(mpi, PLUS, buffer, buffer, None), vscan_mpi.vscan_mpi_last_error(mpi))
+check(vscan_ranks.vscan_ranks_scan(ranks, PLUS, buffer, buffer, None), vscan_ranks.vscan_ranks_last_error(ranks))
 parts = comm.gather(part)
 
 right = True
@@ -67,6 +67,6 @@ if comm.rank == 0:
     print(f"{comm.size} ranks:", "PASSED" if right else "FAILED")
 right = comm.bcast(right)
 vscan.vscan_buffer_destroy(buffer)
-check(vscan_mpi.vscan_mpi_destroy(mpi), vscan_mpi.vscan_mpi_last_error(None))
+check(vscan_ranks.vscan_ranks_destroy(ranks), vscan_ranks.vscan_ranks_last_error(None))
 vscan.vscan_ctx_destroy(ctx)
 sys.exit(0 if right else 1)

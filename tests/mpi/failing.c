@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands between libvscan_mpi and libvscan, by the linker's --wrap: fails where a test says so,
+/* Stands between libvscan_ranks and libvscan, by the linker's --wrap: fails where a test says so,
    and counts the elements that are read and written. */
 #include "failing.h"
 

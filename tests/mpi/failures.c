@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every call that libvscan_mpi makes of libvscan fails once on one rank, and every call of MPI (mpi_wrong.c): each time
+ * Every call that libvscan_ranks makes of libvscan fails once on one rank, and every call of MPI (mpi_wrong.c): each time
  * all ranks have the status, and the call after it is right.
  */
 #include "wrong.h"
@@ -24,16 +24,17 @@ static vscan_status run(int call) {
                                                     .totals = totals.buffer};
     switch (call) {
     case SEGMENTED:
-        return vscan_mpi_scan_segmented(mpi, op, part.buffer, heads.buffer, result.buffer,
-                                        &segmented);
+        return vscan_ranks_scan_segmented(group, op, part.buffer, heads.buffer, result.buffer,
+                                          &segmented);
     case TOTALS:
-        return vscan_mpi_reduce_segmented(mpi, op, part.buffer, heads.buffer, result.buffer, NULL);
+        return vscan_ranks_reduce_segmented(group, op, part.buffer, heads.buffer, result.buffer,
+                                            NULL);
     case OFFSETS:
-        return vscan_mpi_heads_to_offsets(mpi, heads.buffer, numbers.buffer, NULL);
+        return vscan_ranks_heads_to_offsets(group, heads.buffer, numbers.buffer, NULL);
     case ENUMERATE:
-        return vscan_mpi_enumerate(mpi, heads.buffer, result.buffer, NULL);
+        return vscan_ranks_enumerate(group, heads.buffer, result.buffer, NULL);
     default:
-        return vscan_mpi_scan(mpi, op, part.buffer, result.buffer, &options);
+        return vscan_ranks_scan(group, op, part.buffer, result.buffer, &options);
     }
 }
 

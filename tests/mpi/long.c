@@ -37,15 +37,15 @@ static void check_part(const vscan_buffer *part, int64_t first) {
 }
 
 /* Moves the vector; `sends`: this rank sends all but a few of its elements. */
-static void move(vscan_mpi *mpi, const vscan_buffer *from, vscan_buffer *to, int sends) {
+static void move(vscan_ranks *group, const vscan_buffer *from, vscan_buffer *to, int sends) {
     const struct counted before = counted;
-    check(vscan_mpi_rebalance(mpi, from, to) == VSCAN_OK, vscan_mpi_last_error(mpi));
+    check(vscan_ranks_rebalance(group, from, to) == VSCAN_OK, vscan_ranks_last_error(group));
     check(counted.bytes - before.bytes == (sends ? n - stays : 0), "not as many bytes");
     check(counted.messages - before.messages == (sends ? 3 : 0), "not 3 messages");
 }
 
 /* Both ranks have 2^30 flags, none of them set: one more than ints can number, and as many. */
-static void check_offsets(vscan_ctx *ctx, vscan_mpi *mpi) {
+static void check_offsets(vscan_ctx *ctx, vscan_ranks *group) {
     const int64_t each = INT64_C(1) << 30;
     for (int64_t less = 0; less < 2; less++) {
         vscan_buffer *heads, *offsets;
@@ -54,7 +54,7 @@ static void check_offsets(vscan_ctx *ctx, vscan_mpi *mpi) {
                   vscan_buffer_wrap(ctx, VSCAN_INT, numbers, 2, &offsets) == VSCAN_OK,
               vscan_ctx_last_error(ctx));
         memset(vscan_buffer_pointer(heads), 0, (size_t)each / 8);
-        const vscan_status status = vscan_mpi_heads_to_offsets(mpi, heads, offsets, NULL);
+        const vscan_status status = vscan_ranks_heads_to_offsets(group, heads, offsets, NULL);
         check(status == (less ? VSCAN_OK : VSCAN_ERROR_LENGTH), "not the status");
         const int32_t first = !less ? 7 : rank == 0 ? 0 : INT32_MAX;
         check(numbers[0] == first && numbers[1] == 7, "not the offsets");
@@ -71,26 +71,26 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check(ranks == 2, "not two ranks");
     vscan_ctx *ctx;
-    vscan_mpi *mpi;
+    vscan_ranks *group;
     vscan_buffer *in, *out;
     const vscan_ctx_options cpu = {.size = sizeof cpu, .backend = VSCAN_BACKEND_CPU};
     check(vscan_ctx_create(&cpu, &ctx) == VSCAN_OK, vscan_ctx_last_error(NULL));
-    check(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi) == VSCAN_OK,
-          vscan_mpi_last_error(NULL));
+    check(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group) == VSCAN_OK,
+          vscan_ranks_last_error(NULL));
     check(vscan_buffer_create(ctx, VSCAN_UINT8, rank == 0 ? n : 0, &in) == VSCAN_OK &&
               vscan_buffer_create(ctx, VSCAN_UINT8, rank == 0 ? stays : n - stays, &out) ==
                   VSCAN_OK,
           vscan_ctx_last_error(ctx));
     uint64_t *const words = vscan_buffer_pointer(in);
     for (int64_t i = 0; i < vscan_buffer_length(in) / 8; i++) words[i] = word_at(i);
-    move(mpi, in, out, rank == 0);
+    move(group, in, out, rank == 0);
     check_part(out, rank == 0 ? 0 : stays);
     if (rank == 0) memset(words, 0, (size_t)n);
-    move(mpi, out, in, rank == 1);
+    move(group, out, in, rank == 1);
     check_part(in, 0);
-    check_offsets(ctx, mpi);
+    check_offsets(ctx, group);
     check(vscan_buffer_destroy(in) == VSCAN_OK && vscan_buffer_destroy(out) == VSCAN_OK &&
-              vscan_mpi_destroy(mpi) == VSCAN_OK && vscan_ctx_destroy(ctx) == VSCAN_OK,
+              vscan_ranks_destroy(group) == VSCAN_OK && vscan_ctx_destroy(ctx) == VSCAN_OK,
           "not destroyed");
     MPI_Finalize();
     return 0;

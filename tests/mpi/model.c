@@ -40,30 +40,30 @@ static struct sent count(const layout *l) {
     for (int q = 0; q < l->parts; q++) {
         const int64_t begin = l->begin[q], end = l->begin[q + 1];
         if (begin == end) continue;
-        const bool tile = vscan__mpi_passes_tile(l, end), sum = vscan__mpi_passes_sum(l, end);
+        const bool tile = vscan__ranks_passes_tile(l, end), sum = vscan__ranks_passes_sum(l, end);
         const int64_t bytes = tile * CARRY + sum * 8;
         sent.messages += tile + sum;
         sent.bytes += bytes;
         if (bytes > sent.most) sent.most = bytes;
-        sent.told += vscan__mpi_values_of(l, q);
+        sent.told += vscan__ranks_values_of(l, q);
         /* a part in which a tile, or a block, begins waits for nobody before it sends */
         const bool waits_tile = (begin + l->tile - 1) / l->tile * l->tile > end;
         const bool waits_sum = end / l->block * l->block < begin;
         tile_chain = tile ? (waits_tile ? tile_chain : 0) + 1 : 0;
         sum_chain = sum ? (waits_sum ? sum_chain : 0) + 1 : 0;
-        sent.chain = vscan__mpi_higher(sent.chain, vscan__mpi_higher(tile_chain, sum_chain));
+        sent.chain = vscan__ranks_higher(sent.chain, vscan__ranks_higher(tile_chain, sum_chain));
     }
     return sent;
 }
 
 /* The formula; returns whether it holds. even: parts of a tile and more. */
 static bool holds(const layout *l, const struct sent *sent, bool long_parts) {
-    const int64_t n = vscan__mpi_length(l), blocks = n / l->block;
+    const int64_t n = vscan__ranks_length(l), blocks = n / l->block;
     int64_t told = blocks + (n > 0 ? 2 : 0), published = 0;
     for (int64_t j = 0; j * l->block < n; j++) {
-        if (!vscan__mpi_is_published(l, j)) continue;
+        if (!vscan__ranks_is_published(l, j)) continue;
         published++;
-        const int64_t end = vscan__mpi_lower(n, (j + 1) * l->block);
+        const int64_t end = vscan__ranks_lower(n, (j + 1) * l->block);
         told += (end - j * l->block) / l->tile - (end == (j + 1) * l->block);
     }
     return sent->told == told && sent->most <= CARRY + 8 && sent->messages <= 2 * (l->parts - 1) &&

@@ -18,7 +18,7 @@ static void draw_cuts_of(int64_t number, int64_t n, int64_t *cut) {
 /* The even share that a vector should be cut at. */
 static void share(int64_t n, int64_t *cut) {
     int64_t first, length;
-    OK(vscan_mpi_share(mpi, n, &first, &length));
+    OK(vscan_ranks_share(group, n, &first, &length));
     CHECK(first == n / ranks * rank + (rank < n % ranks ? rank : n % ranks), "not an even share");
     for (int r = 0; r <= ranks; r++) cut[r] = n / ranks * r + (r < n % ranks ? r : n % ranks);
     CHECK(cut[rank] == first && cut[rank + 1] == first + length, "not an even share");
@@ -38,7 +38,7 @@ static void test_rebalance(int64_t number) {
     struct moved_part out = new_moved(type, NULL, want[rank + 1] - want[rank]);
     const struct counted before = counted;
     const struct given given_before = given;
-    OK(vscan_mpi_rebalance(mpi, in.buffer, out.buffer));
+    OK(vscan_ranks_rebalance(group, in.buffer, out.buffer));
     struct sent sent = {0, 0};
     add_run(&sent, type, have[rank], have[rank + 1], want);
     check_sent(&before, &sent, 8 + 8);
@@ -117,7 +117,7 @@ static void end_flagged(struct flagged *f, int64_t number) {
 static void test_pack(int64_t number) {
     struct flagged f = new_flagged(number, false);
     int64_t begin[MOST_RANKS + 1], length = -1;
-    vscan_mpi_pack_options options = {
+    vscan_ranks_pack_options options = {
         .size = sizeof options, .rebalance = (int32_t)draw_below(2), .count = f.total};
     for (int r = 0; r <= ranks; r++) begin[r] = count_flags(0, f.have[r]);
     const int64_t from = begin[rank], to = begin[rank + 1];
@@ -134,13 +134,13 @@ static void test_pack(int64_t number) {
     MPI_Allreduce(&shortest, &all_short, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     const struct counted before = counted;
     const struct given given_before = given;
-    const vscan_status status = vscan_mpi_pack(mpi, f.in.buffer, f.own.buffer, out.buffer,
-                                               rank % 3 < 2 ? &length : NULL, &options);
+    const vscan_status status = vscan_ranks_pack(group, f.in.buffer, f.own.buffer, out.buffer,
+                                                 rank % 3 < 2 ? &length : NULL, &options);
     CHECK(rank % 3 == 2 || length == n, "%lld elements, not %lld", (long long)length, (long long)n);
     if (all_short) {
-        CHECK(status == VSCAN_ERROR_OUT_LENGTH, "too short: %s", vscan_mpi_status_name(status));
-        CHECK(strstr(vscan_mpi_last_error(mpi), "elements, needs") != NULL, "no sentence: %s",
-              vscan_mpi_last_error(mpi));
+        CHECK(status == VSCAN_ERROR_OUT_LENGTH, "too short: %s", vscan_ranks_status_name(status));
+        CHECK(strstr(vscan_ranks_last_error(group), "elements, needs") != NULL, "no sentence: %s",
+              vscan_ranks_last_error(group));
         OK(vscan_buffer_set(f.total, 0, &f.count));
     } else {
         OK(status);
@@ -165,7 +165,7 @@ static void test_split(int64_t number) {
     const vscan_count_options options = {.size = sizeof options, .count = f.total};
     const struct counted before = counted;
     const struct given given_before = given;
-    OK(vscan_mpi_split(mpi, f.in.buffer, f.own.buffer, out.buffer, &options));
+    OK(vscan_ranks_split(group, f.in.buffer, f.own.buffer, out.buffer, &options));
     const int64_t first = f.have[rank], own = count_flags(first, f.have[rank + 1]);
     clear = first - count_flags(0, first);
     set += count_flags(0, first);
@@ -224,7 +224,7 @@ static void test_gather(int64_t number) {
     struct moved_part own = new_positions(number, asks);
     struct moved_part out = new_moved(type, NULL, own.n);
     const struct counted before = counted;
-    OK(vscan_mpi_gather(mpi, in.buffer, own.buffer, out.buffer));
+    OK(vscan_ranks_gather(group, in.buffer, own.buffer, out.buffer));
     struct sent sent = {0, 0};
     add_counts(&sent, asked, 8);
     add_counts(&sent, answered, size);
@@ -270,7 +270,8 @@ static void test_permute(int64_t number) {
     for (int64_t i = have[rank]; i < have[rank + 1]; i++) counts[owner_of(positions[i], want)]++;
     const vscan_permute_options options = {.size = sizeof options, .written = written.buffer};
     const struct counted before = counted;
-    OK(vscan_mpi_permute(mpi, in.buffer, own.buffer, out.buffer, rank % 3 < 2 ? &options : NULL));
+    OK(vscan_ranks_permute(group, in.buffer, own.buffer, out.buffer,
+                           rank % 3 < 2 ? &options : NULL));
     struct sent sent = {0, 0};
     add_counts(&sent, counts, 8);
     add_counts(&sent, counts, size);
@@ -299,16 +300,16 @@ static int64_t run_move(int call, int64_t n, const struct moved_part *keys,
                         const struct moved_part *places, const struct moved_part *to) {
     switch (call) {
     case 0: /* owners, their numbers, places, asked, answers, answered; and of the ranks: begins, owners, cuts */
-        OK(vscan_mpi_gather(mpi, keys->buffer, places->buffer, to->buffer));
+        OK(vscan_ranks_gather(group, keys->buffer, places->buffer, to->buffer));
         return 6 * n + 3 * (ranks + 1);
     case 1: /* sent and received in place of answers */
-        OK(vscan_mpi_permute(mpi, keys->buffer, places->buffer, to->buffer, NULL));
+        OK(vscan_ranks_permute(group, keys->buffer, places->buffer, to->buffer, NULL));
         return 6 * n + 3 * (ranks + 1);
     case 2: /* sorted keys; places of keys that are looked at, and these */
-        OK(vscan_mpi_sort(mpi, keys->buffer, NULL, to->buffer, NULL, NULL));
+        OK(vscan_ranks_sort(group, keys->buffer, NULL, to->buffer, NULL, NULL));
         return ranks > 1 ? n + 2 * 15 * ranks : 0;
     default:
-        OK(vscan_mpi_rebalance(mpi, keys->buffer, to->buffer));
+        OK(vscan_ranks_rebalance(group, keys->buffer, to->buffer));
         return 0;
     }
 }

@@ -6,22 +6,23 @@
 #include "wrong.h"
 
 static void refuse_rebalance(bool me) {
-    expect(vscan_mpi_rebalance(mpi, me ? NULL : in, out), VSCAN_ERROR_NULL, "in is NULL");
-    expect(vscan_mpi_rebalance(mpi, in, me ? NULL : out), VSCAN_ERROR_NULL, "out is NULL");
-    expect(vscan_mpi_rebalance(mpi, me ? ended : in, out), VSCAN_ERROR_HANDLE,
+    expect(vscan_ranks_rebalance(group, me ? NULL : in, out), VSCAN_ERROR_NULL, "in is NULL");
+    expect(vscan_ranks_rebalance(group, in, me ? NULL : out), VSCAN_ERROR_NULL, "out is NULL");
+    expect(vscan_ranks_rebalance(group, me ? ended : in, out), VSCAN_ERROR_HANDLE,
            "in is no live buffer");
-    expect(vscan_mpi_rebalance(mpi, in, me ? foreign : out), VSCAN_ERROR_CONTEXT,
+    expect(vscan_ranks_rebalance(group, in, me ? foreign : out), VSCAN_ERROR_CONTEXT,
            "another context");
-    expect(vscan_mpi_rebalance(mpi, in, me ? ints : out), VSCAN_ERROR_TYPE, "out has");
-    expect(vscan_mpi_rebalance(mpi, in, me ? in : out), VSCAN_ERROR_OVERLAP, "out overlaps in");
-    expect_name(vscan_mpi_rebalance(mpi, in, me ? longer : out), VSCAN_ERROR_LENGTH, "parts of out",
-                "elements together");
+    expect(vscan_ranks_rebalance(group, in, me ? ints : out), VSCAN_ERROR_TYPE, "out has");
+    expect(vscan_ranks_rebalance(group, in, me ? in : out), VSCAN_ERROR_OVERLAP, "out overlaps in");
+    expect_name(vscan_ranks_rebalance(group, in, me ? longer : out), VSCAN_ERROR_LENGTH,
+                "parts of out", "elements together");
     if (culprit == 0) return; /* rank 0 is who others are compared with */
-    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
-    expect(vscan_mpi_rebalance(mpi, me ? ints : in, me ? more : out), different,
+    const vscan_status different = (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT;
+    expect(vscan_ranks_rebalance(group, me ? ints : in, me ? more : out), different,
            "the element type is 11");
-    expect(me ? vscan_mpi_rebalance(mpi, in, out) : vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL),
-           different, "calls vscan_mpi_rebalance, rank 0 vscan_mpi_scan");
+    expect(me ? vscan_ranks_rebalance(group, in, out)
+              : vscan_ranks_scan(group, VSCAN_PLUS, in, out, NULL),
+           different, "calls vscan_ranks_rebalance, rank 0 vscan_ranks_scan");
 }
 
 /* Lengths that no int64_t counts together. Nothing is where these elements should be, and nobody looks. */
@@ -31,64 +32,68 @@ static void refuse_lengths(void) {
     void *const nowhere = (void *)(UINTPTR_MAX / 4 + 1);
     OK(vscan_buffer_wrap(ctx, VSCAN_UINT8, nowhere, INT64_C(1) << 62, &huge));
     OK(vscan_buffer_create(ctx, VSCAN_UINT8, 0, &empty));
-    expect_name(vscan_mpi_rebalance(mpi, huge, empty), VSCAN_ERROR_OVERFLOW, "the parts have",
+    expect_name(vscan_ranks_rebalance(group, huge, empty), VSCAN_ERROR_OVERFLOW, "the parts have",
                 "2^63");
-    expect_name(vscan_mpi_rebalance(mpi, empty, huge), VSCAN_ERROR_OVERFLOW,
+    expect_name(vscan_ranks_rebalance(group, empty, huge), VSCAN_ERROR_OVERFLOW,
                 "the parts of the output have", "2^63");
     OK(vscan_buffer_destroy(huge));
     OK(vscan_buffer_destroy(empty));
 }
 
 static void refuse_flags(bool me) {
-    vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = me ? 2 : 0};
-    expect(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE, "rebalance is 2");
-    pack = (vscan_mpi_pack_options){.size = sizeof pack, .unused = me ? 7 : 0};
-    expect(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE, "unused is 7");
-    pack = (vscan_mpi_pack_options){.size = me ? 1 : (int64_t)sizeof pack};
-    expect(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_STRUCT_SIZE,
+    vscan_ranks_pack_options pack = {.size = sizeof pack, .rebalance = me ? 2 : 0};
+    expect(vscan_ranks_pack(group, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE,
+           "rebalance is 2");
+    pack = (vscan_ranks_pack_options){.size = sizeof pack, .unused = me ? 7 : 0};
+    expect(vscan_ranks_pack(group, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE, "unused is 7");
+    pack = (vscan_ranks_pack_options){.size = me ? 1 : (int64_t)sizeof pack};
+    expect(vscan_ranks_pack(group, in, bytes, out, NULL, &pack), VSCAN_ERROR_STRUCT_SIZE,
            "options->size is 1");
-    pack = (vscan_mpi_pack_options){.size = sizeof pack, .count = me ? longs : NULL};
-    expect(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_LENGTH, "count has 1000");
-    expect(vscan_mpi_pack(mpi, in, me ? longs : bits, out, NULL, NULL), VSCAN_ERROR_TYPE,
+    pack = (vscan_ranks_pack_options){.size = sizeof pack, .count = me ? longs : NULL};
+    expect(vscan_ranks_pack(group, in, bytes, out, NULL, &pack), VSCAN_ERROR_LENGTH,
+           "count has 1000");
+    expect(vscan_ranks_pack(group, in, me ? longs : bits, out, NULL, NULL), VSCAN_ERROR_TYPE,
            "flags are not");
-    expect(vscan_mpi_pack(mpi, in, me ? NULL : bits, out, NULL, NULL), VSCAN_ERROR_NULL,
+    expect(vscan_ranks_pack(group, in, me ? NULL : bits, out, NULL, NULL), VSCAN_ERROR_NULL,
            "flags is NULL");
-    expect(vscan_mpi_pack(mpi, me ? bits : in, bytes, out, NULL, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_pack(group, me ? bits : in, bytes, out, NULL, NULL), VSCAN_ERROR_TYPE,
            "in's elements are bits");
     const vscan_count_options split = {.size = sizeof split, .count = me ? longs : NULL};
-    expect(vscan_mpi_split(mpi, in, bytes, out, &split), VSCAN_ERROR_LENGTH, "count has");
-    expect(vscan_mpi_split(mpi, in, bytes, me ? in : out, NULL), VSCAN_ERROR_OVERLAP,
+    expect(vscan_ranks_split(group, in, bytes, out, &split), VSCAN_ERROR_LENGTH, "count has");
+    expect(vscan_ranks_split(group, in, bytes, me ? in : out, NULL), VSCAN_ERROR_OVERLAP,
            "out overlaps in");
-    expect_name(vscan_mpi_split(mpi, in, bytes, me ? longer : out, NULL), VSCAN_ERROR_LENGTH,
+    expect_name(vscan_ranks_split(group, in, bytes, me ? longer : out, NULL), VSCAN_ERROR_LENGTH,
                 "parts of out", "elements together");
     vscan_buffer *one;
     OK(vscan_buffer_view(out, 0, 1, &one));
-    pack = (vscan_mpi_pack_options){.size = sizeof pack, .rebalance = 1};
-    expect(vscan_mpi_pack(mpi, in, bytes, me ? one : out, NULL, &pack), VSCAN_ERROR_OUT_LENGTH,
+    pack = (vscan_ranks_pack_options){.size = sizeof pack, .rebalance = 1};
+    expect(vscan_ranks_pack(group, in, bytes, me ? one : out, NULL, &pack), VSCAN_ERROR_OUT_LENGTH,
            "out has 1 elements, needs 1000");
     OK(vscan_buffer_destroy(one));
     if (culprit == 0) return;
     pack.rebalance = me;
-    expect(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack),
-           (vscan_status)VSCAN_MPI_ERROR_DIFFERENT, "options->rebalance is 1");
+    expect(vscan_ranks_pack(group, in, bytes, out, NULL, &pack),
+           (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT, "options->rebalance is 1");
 }
 
 static void refuse_positions(bool me) {
     char words[64];
-    expect(vscan_mpi_gather(mpi, in, me ? NULL : longs, out), VSCAN_ERROR_NULL,
+    expect(vscan_ranks_gather(group, in, me ? NULL : longs, out), VSCAN_ERROR_NULL,
            "positions is NULL");
-    expect(vscan_mpi_gather(mpi, in, me ? bytes : longs, out), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_gather(group, in, me ? bytes : longs, out), VSCAN_ERROR_TYPE,
            "positions are not int or long");
-    expect(vscan_mpi_gather(mpi, in, longs, me ? longer : out), VSCAN_ERROR_LENGTH, "out has 1001");
-    expect(vscan_mpi_gather(mpi, in, longs, me ? in : out), VSCAN_ERROR_OVERLAP, "out overlaps in");
-    expect(vscan_mpi_gather(mpi, me ? bits : in, longs, out), VSCAN_ERROR_TYPE, "bits");
-    expect(vscan_mpi_permute(mpi, me ? longer : in, longs, out, NULL), VSCAN_ERROR_LENGTH,
+    expect(vscan_ranks_gather(group, in, longs, me ? longer : out), VSCAN_ERROR_LENGTH,
+           "out has 1001");
+    expect(vscan_ranks_gather(group, in, longs, me ? in : out), VSCAN_ERROR_OVERLAP,
+           "out overlaps in");
+    expect(vscan_ranks_gather(group, me ? bits : in, longs, out), VSCAN_ERROR_TYPE, "bits");
+    expect(vscan_ranks_permute(group, me ? longer : in, longs, out, NULL), VSCAN_ERROR_LENGTH,
            "positions has 1000");
     vscan_permute_options options = {.size = sizeof options, .written = me ? bytes : NULL};
-    expect(vscan_mpi_permute(mpi, in, longs, out, &options), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_permute(group, in, longs, out, &options), VSCAN_ERROR_TYPE,
            "written has the wrong type");
     options = (vscan_permute_options){.size = me ? 5 : (int64_t)sizeof options};
-    expect(vscan_mpi_permute(mpi, in, longs, out, &options), VSCAN_ERROR_STRUCT_SIZE,
+    expect(vscan_ranks_permute(group, in, longs, out, &options), VSCAN_ERROR_STRUCT_SIZE,
            "options->size is 5");
     const int64_t bad[] = {-1, (int64_t)ranks * N, INT64_MAX, INT64_MIN};
     for (int i = 0; i < 4; i++) {
@@ -96,15 +101,15 @@ static void refuse_positions(bool me) {
         OK(vscan_buffer_get(longs, 998, &was_there));
         if (me) OK(vscan_buffer_set(longs, 998, bad + i));
         snprintf(words, sizeof words, "positions[998] is %lld", (long long)bad[i]);
-        expect(vscan_mpi_gather(mpi, in, longs, out), VSCAN_ERROR_POSITION, words);
-        expect(vscan_mpi_permute(mpi, in, longs, out, NULL), VSCAN_ERROR_POSITION, words);
+        expect(vscan_ranks_gather(group, in, longs, out), VSCAN_ERROR_POSITION, words);
+        expect(vscan_ranks_permute(group, in, longs, out, NULL), VSCAN_ERROR_POSITION, words);
         OK(vscan_buffer_set(longs, 998, &was_there));
     }
     const int32_t before = -7;
     int32_t was_there;
     OK(vscan_buffer_get(ints, 0, &was_there));
     if (me) OK(vscan_buffer_set(ints, 0, &before));
-    expect(vscan_mpi_gather(mpi, in, ints, out), VSCAN_ERROR_POSITION, "[0] is -7");
+    expect(vscan_ranks_gather(group, in, ints, out), VSCAN_ERROR_POSITION, "[0] is -7");
     OK(vscan_buffer_set(ints, 0, &was_there));
 }
 
@@ -118,47 +123,47 @@ static void repeat_positions(void) {
     const vscan_permute_options options = {.size = sizeof options, .written = written};
     OK(vscan_buffer_get(longs, 9, &was_there));
     if (rank == ranks - 1) OK(vscan_buffer_set(longs, 9, &again));
-    expect_name(vscan_mpi_permute(mpi, in, longs, result, &options), VSCAN_ERROR_REPEATED, "rank 0",
-                "second time");
+    expect_name(vscan_ranks_permute(group, in, longs, result, &options), VSCAN_ERROR_REPEATED,
+                "rank 0", "second time");
     OK(vscan_buffer_set(longs, 9, &was_there));
-    OK(vscan_mpi_permute(mpi, in, longs, result, &options));
+    OK(vscan_ranks_permute(group, in, longs, result, &options));
     OK(vscan_buffer_destroy(result));
     OK(vscan_buffer_destroy(written));
 }
 
 static void refuse_sorts(bool me) {
     vscan_sort_options options = {.size = sizeof options, .order = me ? 3 : 0};
-    expect(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_ENUM, "order");
+    expect(vscan_ranks_sort(group, in, NULL, out, NULL, &options), VSCAN_ERROR_ENUM, "order");
     options = (vscan_sort_options){.size = sizeof options, .bits = me ? 4 : 0};
-    expect(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_VALUE, "bits");
+    expect(vscan_ranks_sort(group, in, NULL, out, NULL, &options), VSCAN_ERROR_VALUE, "bits");
     options = (vscan_sort_options){.size = sizeof options, .unused = me};
-    expect(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_VALUE, "unused");
+    expect(vscan_ranks_sort(group, in, NULL, out, NULL, &options), VSCAN_ERROR_VALUE, "unused");
     options = (vscan_sort_options){.size = me ? 9 : (int64_t)sizeof options};
-    expect(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_STRUCT_SIZE,
+    expect(vscan_ranks_sort(group, in, NULL, out, NULL, &options), VSCAN_ERROR_STRUCT_SIZE,
            "options->size is 9");
-    expect(vscan_mpi_sort(mpi, me ? bytes : in, NULL, out, NULL, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_sort(group, me ? bytes : in, NULL, out, NULL, NULL), VSCAN_ERROR_TYPE,
            "keys are not");
-    expect(vscan_mpi_sort(mpi, ints, me ? bytes : in, more, out, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_sort(group, ints, me ? bytes : in, more, out, NULL), VSCAN_ERROR_TYPE,
            "values are not");
-    expect(vscan_mpi_sort(mpi, ints, me ? longer : in, more, out, NULL), VSCAN_ERROR_LENGTH,
+    expect(vscan_ranks_sort(group, ints, me ? longer : in, more, out, NULL), VSCAN_ERROR_LENGTH,
            "values has 1001");
-    expect(vscan_mpi_sort(mpi, ints, me ? NULL : in, more, out, NULL), VSCAN_ERROR_NULL,
+    expect(vscan_ranks_sort(group, ints, me ? NULL : in, more, out, NULL), VSCAN_ERROR_NULL,
            "values is NULL");
-    expect(vscan_mpi_sort(mpi, in, ints, out, me ? NULL : more, NULL), VSCAN_ERROR_NULL,
+    expect(vscan_ranks_sort(group, in, ints, out, me ? NULL : more, NULL), VSCAN_ERROR_NULL,
            "values_out is NULL");
-    expect(vscan_mpi_sort(mpi, ints, more, me ? more : ints, more, NULL), VSCAN_ERROR_OVERLAP,
+    expect(vscan_ranks_sort(group, ints, more, me ? more : ints, more, NULL), VSCAN_ERROR_OVERLAP,
            "overlaps");
     if (culprit == 0) return;
-    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    const vscan_status different = (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT;
     options = (vscan_sort_options){.size = sizeof options, .order = me ? VSCAN_DESCENDING : 0};
-    expect(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), different, "options->order");
-    expect(vscan_mpi_sort(mpi, in, me ? ints : NULL, out, me ? more : NULL, NULL), different,
+    expect(vscan_ranks_sort(group, in, NULL, out, NULL, &options), different, "options->order");
+    expect(vscan_ranks_sort(group, in, me ? ints : NULL, out, me ? more : NULL, NULL), different,
            "the type of values is 11");
     options = (vscan_sort_options){.size = sizeof options, .bits = me ? 31 : 32};
-    expect(vscan_mpi_sort(mpi, ints, NULL, more, NULL, &options), different,
+    expect(vscan_ranks_sort(group, ints, NULL, more, NULL, &options), different,
            "the number of bits is 31");
     options = (vscan_sort_options){.size = sizeof options, .first_bit = me, .bits = 7};
-    expect(vscan_mpi_sort(mpi, ints, NULL, more, NULL, &options), different,
+    expect(vscan_ranks_sort(group, ints, NULL, more, NULL, &options), different,
            "options->first_bit is 1");
 }
 
@@ -174,8 +179,8 @@ static void refuse(void) {
     }
     repeat_positions();
     refuse_lengths();
-    CHECK(vscan_mpi_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
-    CHECK(vscan_mpi_rebalance((vscan_mpi *)in, in, out) == VSCAN_ERROR_HANDLE, "in is taken");
+    CHECK(vscan_ranks_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
+    CHECK(vscan_ranks_rebalance((vscan_ranks *)in, in, out) == VSCAN_ERROR_HANDLE, "in is taken");
     end_buffers();
 }
 
@@ -187,20 +192,20 @@ enum { LENGTH = 3000 };
 enum { REBALANCE, PACK, SPLIT, GATHER, PERMUTE, SORT, CALLS };
 
 static vscan_status run(int call) {
-    const vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = 1};
+    const vscan_ranks_pack_options pack = {.size = sizeof pack, .rebalance = 1};
     switch (call) {
     case PACK:
-        return vscan_mpi_pack(mpi, from, set, to, NULL, &pack);
+        return vscan_ranks_pack(group, from, set, to, NULL, &pack);
     case GATHER:
-        return vscan_mpi_gather(mpi, from, places, to);
+        return vscan_ranks_gather(group, from, places, to);
     case SORT:
-        return vscan_mpi_sort(mpi, from, homes, to, ends, NULL);
+        return vscan_ranks_sort(group, from, homes, to, ends, NULL);
     case PERMUTE:
-        return vscan_mpi_permute(mpi, from, homes, to, NULL);
+        return vscan_ranks_permute(group, from, homes, to, NULL);
     case SPLIT:
-        return vscan_mpi_split(mpi, from, set, to, NULL);
+        return vscan_ranks_split(group, from, set, to, NULL);
     default:
-        return vscan_mpi_rebalance(mpi, from, to);
+        return vscan_ranks_rebalance(group, from, to);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "failing.h"
 #include "wrong.h"
 
-static const vscan_status of_mpi = (vscan_status)VSCAN_MPI_ERROR_MPI;
+static const vscan_status of_mpi = (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT;
 static bool ever_failed[MPI_FUNCTIONS];
 
 /* That call of the function fails from now on, and `more` after it. */
@@ -36,12 +36,12 @@ static void check_nothing_is_held(enum mpi_function function, int64_t call) {
 
 /* All ranks have the status, and a sentence that names one of them and the function. */
 static void check_failed(vscan_status status, enum mpi_function function, int64_t call) {
-    const char *const sentence = vscan_mpi_last_error(mpi);
+    const char *const sentence = vscan_ranks_last_error(group);
     const char *const at = strstr(sentence, ": rank ");
     char name[40];
     snprintf(name, sizeof name, ": %s: ", mpi_calls[function].name);
     CHECK(status == of_mpi && at != NULL && strstr(at + 1, name) != NULL, "%s, call %lld: %s: %s",
-          mpi_calls[function].name, (long long)call, vscan_mpi_status_name(status), sentence);
+          mpi_calls[function].name, (long long)call, vscan_ranks_status_name(status), sentence);
     check_nothing_is_held(function, call);
 }
 
@@ -55,12 +55,13 @@ static bool fail_once(const struct tried *tried, enum mpi_function function, int
     const vscan_status status = tried->run(tried->call);
     if (!disarm(function)) {
         CHECK(status == VSCAN_OK, "%s, call %lld is not made: %s: %s", mpi_calls[function].name,
-              (long long)call, vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+              (long long)call, vscan_ranks_status_name(status), vscan_ranks_last_error(group));
         return false;
     }
     check_failed(status, function, call);
-    CHECK(tried->run(tried->call) == of_mpi && strstr(vscan_mpi_last_error(mpi), "earlier") != NULL,
-          "goes on: %s", vscan_mpi_last_error(mpi));
+    CHECK(tried->run(tried->call) == of_mpi &&
+              strstr(vscan_ranks_last_error(group), "earlier") != NULL,
+          "goes on: %s", vscan_ranks_last_error(group));
     return true;
 }
 
@@ -109,7 +110,7 @@ static bool can_tell(enum mpi_function function) {
 }
 
 static bool fail_create(enum mpi_function function, int64_t call, int alone) {
-    vscan_mpi *made = NULL;
+    vscan_ranks *made = NULL;
     if (alone < 0 || alone == rank) arm(function, call, 0);
     const vscan_status status = vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &made);
     const bool failed = disarm(function);
@@ -117,27 +118,27 @@ static bool fail_create(enum mpi_function function, int64_t call, int alone) {
     CHECK(failed && !is_ignored(function) ? refused && made == NULL
                                           : status == VSCAN_OK && made != NULL,
           "%s, call %lld: %s: %s", mpi_calls[function].name, (long long)call,
-          vscan_mpi_status_name(status), vscan_mpi_last_error(NULL));
+          vscan_ranks_status_name(status), vscan_ranks_last_error(NULL));
     check_nothing_is_held(function, call);
-    OK(vscan_mpi_destroy(made));
+    OK(vscan_ranks_destroy(made));
     return failed;
 }
 
 static void fail_destroy(void) {
-    vscan_mpi *made;
+    vscan_ranks *made;
     OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &made));
     arm(OF_Finalized, 1, 0);
-    OK(vscan_mpi_destroy(made)); /* MPI is taken to be there */
+    OK(vscan_ranks_destroy(made)); /* MPI is taken to be there */
     CHECK(disarm(OF_Finalized), "MPI_Finalized is not called");
     OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &made));
     arm(OF_Comm_free, 1, 0);
-    CHECK(vscan_mpi_destroy(made) == of_mpi &&
-              strstr(vscan_mpi_last_error(NULL), "MPI_Comm_free") != NULL,
-          "%s", vscan_mpi_last_error(NULL));
-    CHECK(disarm(OF_Comm_free) && vscan_mpi_destroy(made) == VSCAN_ERROR_HANDLE, "not destroyed");
-    arm(OF_Comm_free, 1, 0); /* of a vscan_mpi that cannot be made */
+    CHECK(vscan_ranks_destroy(made) == of_mpi &&
+              strstr(vscan_ranks_last_error(NULL), "MPI_Comm_free") != NULL,
+          "%s", vscan_ranks_last_error(NULL));
+    CHECK(disarm(OF_Comm_free) && vscan_ranks_destroy(made) == VSCAN_ERROR_HANDLE, "not destroyed");
+    arm(OF_Comm_free, 1, 0); /* of a vscan_ranks that cannot be made */
     CHECK(vscan_mpi_create(NULL, MPI_Comm_c2f(MPI_COMM_WORLD), &made) == VSCAN_ERROR_NULL, "%s",
-          vscan_mpi_last_error(NULL));
+          vscan_ranks_last_error(NULL));
     CHECK(disarm(OF_Comm_free), "the duplicate is not freed");
 }
 
@@ -149,33 +150,33 @@ void test_mpi_failures(void) {
     fail_destroy();
 }
 
-static void check_finalised(vscan_status status, const vscan_mpi *of) {
-    CHECK(status == of_mpi && strstr(vscan_mpi_last_error(of), "MPI is finalised") != NULL,
-          "%s: %s", vscan_mpi_status_name(status), vscan_mpi_last_error(of));
+static void check_finalised(vscan_status status, const vscan_ranks *of) {
+    CHECK(status == of_mpi && strstr(vscan_ranks_last_error(of), "MPI is finalised") != NULL,
+          "%s: %s", vscan_ranks_status_name(status), vscan_ranks_last_error(of));
 }
 
 void test_finalised(int32_t world) {
-    vscan_mpi *made = NULL;
+    vscan_ranks *made = NULL;
     int64_t first, length;
     make_buffers();
     check_finalised(vscan_mpi_create(ctx, world, &made), NULL);
-    check_finalised(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL), mpi);
-    check_finalised(vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL), mpi);
-    check_finalised(vscan_mpi_scan_segmented(mpi, VSCAN_PLUS, in, bytes, out, NULL), mpi);
-    check_finalised(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, NULL), mpi);
-    check_finalised(vscan_mpi_count_segments(mpi, bytes, NULL, NULL, NULL), mpi);
-    check_finalised(vscan_mpi_heads_to_offsets(mpi, bytes, longs, NULL), mpi);
-    check_finalised(vscan_mpi_enumerate(mpi, bytes, ints, NULL), mpi);
-    check_finalised(vscan_mpi_index(mpi, 0, 1, ints), mpi);
-    check_finalised(vscan_mpi_rebalance(mpi, in, out), mpi);
-    check_finalised(vscan_mpi_pack(mpi, in, bytes, out, NULL, NULL), mpi);
-    check_finalised(vscan_mpi_split(mpi, in, bytes, out, NULL), mpi);
-    check_finalised(vscan_mpi_gather(mpi, in, longs, out), mpi);
-    check_finalised(vscan_mpi_permute(mpi, in, longs, out, NULL), mpi);
-    check_finalised(vscan_mpi_sort(mpi, in, NULL, out, NULL, NULL), mpi);
-    CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
-    OK(vscan_mpi_share(mpi, 1, &first, &length));
-    OK(vscan_mpi_destroy(mpi));
+    check_finalised(vscan_ranks_scan(group, VSCAN_PLUS, in, out, NULL), group);
+    check_finalised(vscan_ranks_reduce(group, VSCAN_PLUS, in, NULL, NULL), group);
+    check_finalised(vscan_ranks_scan_segmented(group, VSCAN_PLUS, in, bytes, out, NULL), group);
+    check_finalised(vscan_ranks_reduce_segmented(group, VSCAN_PLUS, in, bytes, out, NULL), group);
+    check_finalised(vscan_ranks_count_segments(group, bytes, NULL, NULL, NULL), group);
+    check_finalised(vscan_ranks_heads_to_offsets(group, bytes, longs, NULL), group);
+    check_finalised(vscan_ranks_enumerate(group, bytes, ints, NULL), group);
+    check_finalised(vscan_ranks_index(group, 0, 1, ints), group);
+    check_finalised(vscan_ranks_rebalance(group, in, out), group);
+    check_finalised(vscan_ranks_pack(group, in, bytes, out, NULL, NULL), group);
+    check_finalised(vscan_ranks_split(group, in, bytes, out, NULL), group);
+    check_finalised(vscan_ranks_gather(group, in, longs, out), group);
+    check_finalised(vscan_ranks_permute(group, in, longs, out, NULL), group);
+    check_finalised(vscan_ranks_sort(group, in, NULL, out, NULL, NULL), group);
+    CHECK(vscan_ranks_rank(group) == rank && vscan_ranks_size(group) == ranks, "not this rank");
+    OK(vscan_ranks_share(group, 1, &first, &length));
+    OK(vscan_ranks_destroy(group));
     end_buffers();
 }
 

@@ -32,7 +32,7 @@ static void test_enumerate(int64_t number, int64_t n, const int64_t *cut) {
     OK(vscan_enumerate(ctx, all.buffer, result, &options));
     options.count = rank % 3 < 2 ? sum.buffer : NULL;
     const struct counted before = counted;
-    OK(vscan_mpi_enumerate(mpi, own.buffer, out.buffer, &options));
+    OK(vscan_ranks_enumerate(group, own.buffer, out.buffer, &options));
     check_sent(&before, &nothing, 24 + 8);
     compare(number, "enumerate", &out, type, cut[rank], length);
     CHECK(rank % 3 == 2 || memcmp(elements_of(&count), elements_of(&sum), 8) == 0,
@@ -56,7 +56,7 @@ static void test_index(int64_t number, int64_t n, const int64_t *cut) {
     OK(vscan_buffer_wrap(ctx, type, right, n, &result));
     OK(vscan_index(ctx, first, step, result));
     const struct counted before = counted;
-    OK(vscan_mpi_index(mpi, first, step, out.buffer));
+    OK(vscan_ranks_index(group, first, step, out.buffer));
     check_sent(&before, &nothing, 8);
     compare(number, "index", &out, type, cut[rank], length);
     OK(vscan_buffer_destroy(result));

@@ -7,7 +7,7 @@
 
 static vscan_status scan(vscan_op op, vscan_buffer *from, vscan_buffer *to,
                          const vscan_scan_options *options) {
-    return vscan_mpi_scan(mpi, op, from, to, options);
+    return vscan_ranks_scan(group, op, from, to, options);
 }
 
 static void refuse_buffers(bool me) {
@@ -25,7 +25,7 @@ static void refuse_buffers(bool me) {
     OK(vscan_buffer_create(ctx, VSCAN_UINT8, N, &small));
     expect(scan(VSCAN_PLUS, me ? small : in, me ? small : out, NULL), VSCAN_ERROR_PAIR,
            "in's type");
-    expect(vscan_mpi_index(mpi, 0, 1, me ? small : out), VSCAN_ERROR_TYPE, "out is not int");
+    expect(vscan_ranks_index(group, 0, 1, me ? small : out), VSCAN_ERROR_TYPE, "out is not int");
     OK(vscan_buffer_destroy(small));
     total.total = me ? longer : NULL;
     expect(scan(VSCAN_PLUS, in, out, &total), VSCAN_ERROR_LENGTH, "total has 1001");
@@ -44,7 +44,7 @@ static void refuse_buffers(bool me) {
 }
 
 static vscan_status segmented(vscan_buffer *heads, const vscan_scan_segmented_options *options) {
-    return vscan_mpi_scan_segmented(mpi, VSCAN_PLUS, in, heads, out, options);
+    return vscan_ranks_scan_segmented(group, VSCAN_PLUS, in, heads, out, options);
 }
 
 static void refuse_segments(bool me) {
@@ -56,7 +56,7 @@ static void refuse_segments(bool me) {
     expect(segmented(bytes, &options), VSCAN_ERROR_OVERLAP, "totals overlaps out");
     options.totals = me ? longer : NULL;
     if (culprit > 0)
-        expect(segmented(bytes, &options), (vscan_status)VSCAN_MPI_ERROR_DIFFERENT,
+        expect(segmented(bytes, &options), (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT,
                "totals is not NULL");
     options = (vscan_scan_segmented_options){.size = sizeof options, .count = me ? ints : NULL};
     expect(segmented(bytes, &options), VSCAN_ERROR_TYPE, "count has the wrong type");
@@ -65,32 +65,33 @@ static void refuse_segments(bool me) {
     expect(segmented(me ? in : bytes, NULL), VSCAN_ERROR_TYPE, "heads are not");
     if (culprit > 0)
         expect(me ? segmented(bytes, NULL) : scan(VSCAN_PLUS, in, out, NULL),
-               (vscan_status)VSCAN_MPI_ERROR_DIFFERENT, "calls vscan_mpi_scan_segmented, rank 0");
+               (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT,
+               "calls vscan_ranks_scan_segmented, rank 0");
 }
 
 static vscan_status reduce(vscan_buffer *heads, vscan_buffer *totals) {
-    return vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, heads, totals, NULL);
+    return vscan_ranks_reduce_segmented(group, VSCAN_PLUS, in, heads, totals, NULL);
 }
 
 static void refuse_totals(bool me) {
-    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    const vscan_status different = (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT;
     expect(reduce(bytes, me ? NULL : out), VSCAN_ERROR_NULL, "totals is NULL");
     expect(reduce(bytes, me ? ints : out), VSCAN_ERROR_TYPE, "totals has the wrong type");
     expect(reduce(bytes, me ? in : out), VSCAN_ERROR_OVERLAP, "totals overlaps in");
     expect(reduce(me ? longer : bytes, out), VSCAN_ERROR_LENGTH, "heads has 1001");
     vscan_reduce_segmented_options options = {.size = sizeof options, .count = me ? ints : NULL};
-    expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &options), VSCAN_ERROR_TYPE,
-           "count has the wrong type");
+    expect(vscan_ranks_reduce_segmented(group, VSCAN_PLUS, in, bytes, out, &options),
+           VSCAN_ERROR_TYPE, "count has the wrong type");
     vscan_buffer *one;
     OK(vscan_buffer_view(out, 0, 1, &one));
     options =
         (vscan_reduce_segmented_options){.size = sizeof options, .initial_buffer = me ? one : NULL};
-    expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &options),
+    expect(vscan_ranks_reduce_segmented(group, VSCAN_PLUS, in, bytes, out, &options),
            VSCAN_ERROR_OVERLAP, "totals overlaps initial_buffer");
     OK(vscan_buffer_destroy(one));
     if (culprit > 0)
         expect(me ? reduce(bytes, out) : segmented(bytes, NULL), different,
-               "calls vscan_mpi_reduce_segmented, rank 0");
+               "calls vscan_ranks_reduce_segmented, rank 0");
 }
 
 /* Buffers in one memory: of what is written nothing may overlap any other argument. */
@@ -128,7 +129,7 @@ static void refuse_overlaps(bool me) {
     expect(segmented(me ? out_as_heads : bytes, NULL), overlap, "heads overlaps out");
     vscan_reduce_segmented_options reductions = {
         .size = sizeof reductions, .count = me ? number : NULL, .initial_buffer = value};
-    expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &reductions), overlap,
+    expect(vscan_ranks_reduce_segmented(group, VSCAN_PLUS, in, bytes, out, &reductions), overlap,
            "count overlaps initial_buffer");
     vscan_scan_options begins = {.size = sizeof begins, .initial_buffer = value};
     expect(scan(VSCAN_PLUS, in, me ? many : out, &begins), overlap, "initial_buffer overlaps out");
@@ -141,14 +142,14 @@ static void refuse_overlaps(bool me) {
 }
 
 static void refuse_positions(bool me) {
-    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    const vscan_status different = (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT;
     vscan_buffer *offsets;
     OK(vscan_buffer_create(ctx, VSCAN_LONG, N + 1, &offsets));
-    expect(vscan_mpi_enumerate(mpi, me ? in : bytes, ints, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_enumerate(group, me ? in : bytes, ints, NULL), VSCAN_ERROR_TYPE,
            "flags are not");
-    expect(vscan_mpi_enumerate(mpi, bytes, me ? out : ints, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_ranks_enumerate(group, bytes, me ? out : ints, NULL), VSCAN_ERROR_TYPE,
            "out is not int or long");
-    expect(vscan_mpi_enumerate(mpi, bytes, me ? offsets : ints, NULL), VSCAN_ERROR_LENGTH,
+    expect(vscan_ranks_enumerate(group, bytes, me ? offsets : ints, NULL), VSCAN_ERROR_LENGTH,
            "out has 1001");
     /* the words of this library's check: libvscan would refuse only after other ranks have written */
     char words[40];
@@ -156,31 +157,33 @@ static void refuse_positions(bool me) {
     vscan_buffer *one, *bit;
     OK(vscan_buffer_view(more, 0, 1, &one));
     OK(vscan_buffer_wrap(ctx, VSCAN_BIT, vscan_buffer_pointer(more), 1, &bit));
-    expect(vscan_mpi_enumerate(mpi, me ? bit : bytes, me ? one : ints, NULL), VSCAN_ERROR_OVERLAP,
-           words);
+    expect(vscan_ranks_enumerate(group, me ? bit : bytes, me ? one : ints, NULL),
+           VSCAN_ERROR_OVERLAP, words);
     OK(vscan_buffer_destroy(one));
     OK(vscan_buffer_destroy(bit));
     vscan_count_options options = {.size = me ? 1 : (int64_t)sizeof options};
-    expect(vscan_mpi_enumerate(mpi, bytes, ints, &options), VSCAN_ERROR_STRUCT_SIZE, "size is 1");
-    expect(vscan_mpi_heads_to_offsets(mpi, bytes, offsets, &options), VSCAN_ERROR_STRUCT_SIZE,
+    expect(vscan_ranks_enumerate(group, bytes, ints, &options), VSCAN_ERROR_STRUCT_SIZE,
            "size is 1");
-    expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? longer : offsets, NULL), VSCAN_ERROR_TYPE,
-           "offsets are not int or long");
-    expect(vscan_mpi_heads_to_offsets(mpi, me ? NULL : bytes, offsets, NULL), VSCAN_ERROR_NULL,
+    expect(vscan_ranks_heads_to_offsets(group, bytes, offsets, &options), VSCAN_ERROR_STRUCT_SIZE,
+           "size is 1");
+    expect(vscan_ranks_heads_to_offsets(group, bytes, me ? longer : offsets, NULL),
+           VSCAN_ERROR_TYPE, "offsets are not int or long");
+    expect(vscan_ranks_heads_to_offsets(group, me ? NULL : bytes, offsets, NULL), VSCAN_ERROR_NULL,
            "heads is NULL");
-    expect(vscan_mpi_count_segments(mpi, me ? ended : bytes, NULL, NULL, NULL), VSCAN_ERROR_HANDLE,
-           "heads is no live buffer");
-    expect(vscan_mpi_index(mpi, 0, 1, me ? bytes : out), VSCAN_ERROR_TYPE, "out is not int");
+    expect(vscan_ranks_count_segments(group, me ? ended : bytes, NULL, NULL, NULL),
+           VSCAN_ERROR_HANDLE, "heads is no live buffer");
+    expect(vscan_ranks_index(group, 0, 1, me ? bytes : out), VSCAN_ERROR_TYPE, "out is not int");
     if (culprit > 0) {
-        expect(vscan_mpi_index(mpi, me, 1, out), different, "first or step");
-        expect(vscan_mpi_index(mpi, 0, me ? INT64_C(1) << 32 : 0, out), different, "first or step");
-        expect(vscan_mpi_index(mpi, 0, me, out), different, "first or step");
-        expect(me ? vscan_mpi_count_segments(mpi, bytes, NULL, NULL, NULL)
-                  : vscan_mpi_heads_to_offsets(mpi, bytes, offsets, NULL),
-               different, "calls vscan_mpi_count_segments, rank 0 vscan_mpi_heads_to_offsets");
+        expect(vscan_ranks_index(group, me, 1, out), different, "first or step");
+        expect(vscan_ranks_index(group, 0, me ? INT64_C(1) << 32 : 0, out), different,
+               "first or step");
+        expect(vscan_ranks_index(group, 0, me, out), different, "first or step");
+        expect(me ? vscan_ranks_count_segments(group, bytes, NULL, NULL, NULL)
+                  : vscan_ranks_heads_to_offsets(group, bytes, offsets, NULL),
+               different, "calls vscan_ranks_count_segments, rank 0 vscan_ranks_heads_to_offsets");
         vscan_buffer *shorter; /* numbers of type int for one rank alone */
         OK(vscan_buffer_create(ctx, VSCAN_INT, N + 1, &shorter));
-        expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? shorter : offsets, NULL), different,
+        expect(vscan_ranks_heads_to_offsets(group, bytes, me ? shorter : offsets, NULL), different,
                "the element type");
         OK(vscan_buffer_destroy(shorter));
     }
@@ -209,10 +212,10 @@ static void refuse_options(bool me) {
     options.initial.unused = me ? 1 : 0;
     expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_VALUE, "unused is not 0");
     vscan_reduce_options reduce = {.size = sizeof reduce, .unused = me};
-    expect(vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, &reduce), VSCAN_ERROR_VALUE, "unused");
+    expect(vscan_ranks_reduce(group, VSCAN_PLUS, in, NULL, &reduce), VSCAN_ERROR_VALUE, "unused");
     if (ranks == 1) return;
 
-    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    const vscan_status different = (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT;
     if (culprit == 0) return; /* rank 0 is who others are compared with */
     expect(scan(me ? VSCAN_MAX : VSCAN_PLUS, in, out, NULL), different, "op is");
     options = (vscan_scan_options){.size = sizeof options, .kind = me ? VSCAN_EXCLUSIVE : 0};
@@ -229,8 +232,9 @@ static void refuse_options(bool me) {
     expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
     OK(vscan_buffer_destroy(z));
     expect(scan(VSCAN_PLUS, me ? ints : in, me ? ints : out, NULL), different, "element type");
-    expect(me ? vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL) : scan(VSCAN_PLUS, in, out, NULL),
-           different, "calls vscan_mpi_reduce, rank 0 vscan_mpi_scan");
+    expect(me ? vscan_ranks_reduce(group, VSCAN_PLUS, in, NULL, NULL)
+              : scan(VSCAN_PLUS, in, out, NULL),
+           different, "calls vscan_ranks_reduce, rank 0 vscan_ranks_scan");
 }
 
 /* Statuses of the library's own, and one of libvscan's. */
@@ -238,12 +242,13 @@ static void check_words(void) {
     static const struct {
         int status;
         const char *name, *text;
-    } words[] = {{VSCAN_MPI_ERROR_DIFFERENT, "VSCAN_MPI_ERROR_DIFFERENT", "different functions"},
-                 {VSCAN_MPI_ERROR_MPI, "VSCAN_MPI_ERROR_MPI", "MPI failed"},
-                 {VSCAN_ERROR_NULL, "VSCAN_ERROR_NULL", "NULL"}};
+    } words[] = {
+        {VSCAN_RANKS_ERROR_DIFFERENT, "VSCAN_RANKS_ERROR_DIFFERENT", "different functions"},
+        {VSCAN_RANKS_ERROR_TRANSPORT, "VSCAN_RANKS_ERROR_TRANSPORT", "cannot reach"},
+        {VSCAN_ERROR_NULL, "VSCAN_ERROR_NULL", "NULL"}};
     for (int k = 0; k < 3; k++) {
-        const char *const name = vscan_mpi_status_name((vscan_status)words[k].status),
-                         *const text = vscan_mpi_status_text((vscan_status)words[k].status);
+        const char *const name = vscan_ranks_status_name((vscan_status)words[k].status),
+                          *const text = vscan_ranks_status_text((vscan_status)words[k].status);
         CHECK(strcmp(name, words[k].name) == 0, "%s, not %s", name, words[k].name);
         CHECK(strstr(text, words[k].text) != NULL, "\"%s\" has no \"%s\"", text, words[k].text);
     }
@@ -251,7 +256,7 @@ static void check_words(void) {
 
 /* Numbers of no communicator, and that of an intercommunicator. MPI's error handler would end the program. */
 static void refuse_comms(void) {
-    vscan_mpi *made = NULL;
+    vscan_ranks *made = NULL;
     MPI_Comm copy, half, other;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     const int32_t freed = MPI_Comm_c2f(copy);
@@ -277,8 +282,8 @@ static void refuse_comms(void) {
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &other);
     CHECK(vscan_mpi_create(ctx, MPI_Comm_c2f(other), &made) == VSCAN_ERROR_VALUE &&
-              strstr(vscan_mpi_last_error(NULL), "intercommunicator") != NULL,
-          "an intercommunicator is taken: %s", vscan_mpi_last_error(NULL));
+              strstr(vscan_ranks_last_error(NULL), "intercommunicator") != NULL,
+          "an intercommunicator is taken: %s", vscan_ranks_last_error(NULL));
     MPI_Comm_free(&other);
     MPI_Comm_free(&half);
 }
@@ -286,35 +291,35 @@ static void refuse_comms(void) {
 /* What a rank can find out alone. */
 static void refuse_handles(void) {
     int64_t first, length;
-    vscan_mpi *made = NULL;
-    CHECK(vscan_mpi_scan(NULL, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_NULL, "NULL is taken");
-    CHECK(strstr(vscan_mpi_last_error(NULL), "mpi is NULL") != NULL, "no sentence");
-    CHECK(vscan_mpi_scan((vscan_mpi *)in, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_HANDLE &&
-              vscan_mpi_reduce((vscan_mpi *)&first, VSCAN_PLUS, in, out, NULL) ==
+    vscan_ranks *made = NULL;
+    CHECK(vscan_ranks_scan(NULL, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_NULL, "NULL is taken");
+    CHECK(strstr(vscan_ranks_last_error(NULL), "ranks is NULL") != NULL, "no sentence");
+    CHECK(vscan_ranks_scan((vscan_ranks *)in, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_HANDLE &&
+              vscan_ranks_reduce((vscan_ranks *)&first, VSCAN_PLUS, in, out, NULL) ==
                   VSCAN_ERROR_HANDLE,
           "another pointer is taken");
-    CHECK(vscan_mpi_rank(NULL) == -1 && vscan_mpi_size(NULL) == 0, "NULL has ranks");
-    CHECK(vscan_mpi_share(mpi, -1, &first, &length) == VSCAN_ERROR_LENGTH &&
-              vscan_mpi_share(mpi, 1, NULL, &length) == VSCAN_ERROR_NULL,
+    CHECK(vscan_ranks_rank(NULL) == -1 && vscan_ranks_size(NULL) == 0, "NULL has ranks");
+    CHECK(vscan_ranks_share(group, -1, &first, &length) == VSCAN_ERROR_LENGTH &&
+              vscan_ranks_share(group, 1, NULL, &length) == VSCAN_ERROR_NULL,
           "a bad share");
-    CHECK(vscan_mpi_destroy(NULL) == VSCAN_OK, "NULL cannot be destroyed");
+    CHECK(vscan_ranks_destroy(NULL) == VSCAN_OK, "NULL cannot be destroyed");
 
     /* one rank's bad context is a failure on all */
     const bool me = rank == culprit;
     const int32_t world = MPI_Comm_c2f(MPI_COMM_WORLD);
     CHECK(vscan_mpi_create(me ? NULL : ctx, world, &made) == VSCAN_ERROR_NULL && made == NULL,
           "no context is taken");
-    CHECK(strstr(vscan_mpi_last_error(NULL), "ctx is NULL") != NULL, "no sentence: %s",
-          vscan_mpi_last_error(NULL));
+    CHECK(strstr(vscan_ranks_last_error(NULL), "ctx is NULL") != NULL, "no sentence: %s",
+          vscan_ranks_last_error(NULL));
     CHECK(vscan_mpi_create((vscan_ctx *)(me ? (void *)in : (void *)ctx), world, &made) ==
               VSCAN_ERROR_HANDLE,
           "a buffer is taken");
     CHECK(vscan_mpi_create(ctx, world, me ? NULL : &made) == VSCAN_ERROR_NULL && made == NULL,
           "nowhere to put it is taken");
     OK(vscan_mpi_create(ctx, world, &made));
-    OK(vscan_mpi_destroy(made));
-    CHECK(vscan_mpi_destroy(made) == VSCAN_ERROR_HANDLE &&
-              vscan_mpi_scan(made, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_HANDLE,
+    OK(vscan_ranks_destroy(made));
+    CHECK(vscan_ranks_destroy(made) == VSCAN_ERROR_HANDLE &&
+              vscan_ranks_scan(made, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_HANDLE,
           "a destroyed one is taken");
 }
 
@@ -322,7 +327,7 @@ static void check_shares(void) {
     static const int64_t lengths[] = {0, 1, 5, 16, 1000, INT64_MAX};
     for (int i = 0; i < 6; i++) {
         int64_t mine[2], all[2 * MOST_RANKS], next = 0;
-        OK(vscan_mpi_share(mpi, lengths[i], &mine[0], &mine[1]));
+        OK(vscan_ranks_share(group, lengths[i], &mine[0], &mine[1]));
         MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, MPI_COMM_WORLD);
         for (int r = 0; r < ranks; r++) {
             CHECK(all[2 * r] == next, "the shares of %lld have a gap", (long long)lengths[i]);
@@ -348,6 +353,6 @@ void test_refused(void) {
     check_words();
     refuse_comms();
     check_shares();
-    OK(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL)); /* all goes on */
+    OK(vscan_ranks_scan(group, VSCAN_PLUS, in, out, NULL)); /* all goes on */
     end_buffers();
 }

@@ -20,12 +20,13 @@ void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, b
         const int q = backward ? ranks - 1 - rank : rank;
         const int64_t end = begin[q + 1];
         if (begin[q] < end) {
-            const bool tile = vscan__mpi_passes_tile(&l, end), sum = vscan__mpi_passes_sum(&l, end);
+            const bool tile = vscan__ranks_passes_tile(&l, end),
+                       sum = vscan__ranks_passes_sum(&l, end);
             messages = tile + sum;
             bytes = tile * CARRY_BYTES + sum * 8;
         }
-        contributed += 8 + 8 * segmented + 8 * vscan__mpi_values_of(&l, q);
-        for (int p = 0; p < ranks; p++) values += 1 + segmented + vscan__mpi_values_of(&l, p);
+        contributed += 8 + 8 * segmented + 8 * vscan__ranks_values_of(&l, q);
+        for (int p = 0; p < ranks; p++) values += 1 + segmented + vscan__ranks_values_of(&l, p);
     } else {
         contributed += 24;
     }

@@ -9,7 +9,7 @@
 
 extern char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
 
-/* The most values that all ranks together have told in one sum with this vscan_mpi: it has room for them. */
+/* The most values that all ranks together have told in one sum with this vscan_ranks: it has room for them. */
 extern int64_t most_values;
 
 /* A case: a vector, its parts, a way to scan it, and one call on the whole of it. */

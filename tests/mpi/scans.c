@@ -15,7 +15,7 @@ void test_scan(int64_t number) {
     options.total = rank % 3 < 2 ? sum.buffer : NULL; /* who asks need not agree */
     const struct counted before = counted;
     const struct given had = given;
-    OK(vscan_mpi_scan(mpi, c.op, c.in.buffer, c.out.buffer, &options));
+    OK(vscan_ranks_scan(group, c.op, c.in.buffer, c.out.buffer, &options));
     check_counts(c.op, c.type, c.direction == VSCAN_BACKWARD, false, false, false, c.cut, &before);
     check_given(&c, &had, 2, 1, false);
     compare_case(&c);
@@ -36,7 +36,7 @@ void test_scan(int64_t number) {
                                          .initial_buffer = c.buffer};
     const struct counted were = counted;
     const struct given has = given;
-    OK(vscan_mpi_reduce(mpi, c.op, c.in.buffer, rank % 3 < 2 ? sum.buffer : NULL, &reduce));
+    OK(vscan_ranks_reduce(group, c.op, c.in.buffer, rank % 3 < 2 ? sum.buffer : NULL, &reduce));
     check_counts(c.op, c.type, c.direction == VSCAN_BACKWARD, false, false, false, c.cut, &were);
     check_given(&c, &has, 1, 0, false);
     CHECK(rank % 3 == 2 || first_difference(c.type, elements_of(&sum), elements_of(&total), 1) < 0,

@@ -47,7 +47,7 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     OK(vscan_reduce_segmented(ctx, c->op, c->all, all, totals.buffer, &options));
     options.count = rank % 3 < 2 ? count.buffer : NULL;
     struct counted were = counted;
-    OK(vscan_mpi_reduce_segmented(mpi, c->op, c->in.buffer, own, part.buffer, &options));
+    OK(vscan_ranks_reduce_segmented(group, c->op, c->in.buffer, own, part.buffer, &options));
     check_counts(c->op, c->type, false, true, true, false, c->cut, &were);
     check_results(c, "total", &part, c->type, (char *)elements_of(&totals) + first * c->size, k);
     CHECK(rank % 3 == 2 || *(int64_t *)elements_of(&count) == segments, "not %lld segments",
@@ -57,7 +57,7 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     int64_t before = -1, in_part = -1, together = -1;
     const struct sent nothing = {0, 0};
     were = counted;
-    OK(vscan_mpi_count_segments(mpi, own, &before, rank % 2 ? NULL : &in_part, &together));
+    OK(vscan_ranks_count_segments(group, own, &before, rank % 2 ? NULL : &in_part, &together));
     check_sent(&were, &nothing, 24);
     CHECK(before == first && (rank % 2 || in_part == k) && together == segments,
           "case %lld: %lld + %lld of %lld segments", (long long)c->number, (long long)before,
@@ -72,7 +72,7 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     OK(vscan_heads_to_offsets(ctx, all, offsets.buffer, NULL));
     *(int64_t *)elements_of(&count) = -1;
     were = counted;
-    OK(vscan_mpi_heads_to_offsets(mpi, own, part.buffer, &counted_options));
+    OK(vscan_ranks_heads_to_offsets(group, own, part.buffer, &counted_options));
     check_sent(&were, &nothing, 24 + 8);
     check_results(c, "offset", &part, type, (char *)elements_of(&offsets) + first * size_of(type),
                   k + more);
@@ -92,9 +92,9 @@ static void check_too_short(struct scan_case *c, vscan_buffer *own) {
     MPI_Allreduce(&mine, &culprit, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
     const int64_t less = rank == culprit;
     struct part part = new_results(VSCAN_LONG, k + more - less, 0);
-    const vscan_status status = vscan_mpi_heads_to_offsets(mpi, own, part.buffer, NULL);
-    CHECK(status == VSCAN_ERROR_OUT_LENGTH && strstr(vscan_mpi_last_error(mpi), "offsets has"),
-          "status %d, \"%s\"", (int)status, vscan_mpi_last_error(mpi));
+    const vscan_status status = vscan_ranks_heads_to_offsets(group, own, part.buffer, NULL);
+    CHECK(status == VSCAN_ERROR_OUT_LENGTH && strstr(vscan_ranks_last_error(group), "offsets has"),
+          "status %d, \"%s\"", (int)status, vscan_ranks_last_error(group));
     check_results(c, "written: offset", &part, VSCAN_LONG, NULL, 0);
     end_part(&part);
     mine = k > 0 ? rank : MOST_RANKS;
@@ -102,14 +102,16 @@ static void check_too_short(struct scan_case *c, vscan_buffer *own) {
     if (culprit == MOST_RANKS) return;
     part = new_results(c->type, k - (rank == culprit), 0);
     const vscan_status too_few =
-        vscan_mpi_reduce_segmented(mpi, c->op, c->in.buffer, own, part.buffer, NULL);
-    CHECK(too_few == VSCAN_ERROR_TOTALS_LENGTH && strstr(vscan_mpi_last_error(mpi), "totals has"),
-          "status %d, \"%s\"", (int)too_few, vscan_mpi_last_error(mpi));
+        vscan_ranks_reduce_segmented(group, c->op, c->in.buffer, own, part.buffer, NULL);
+    CHECK(too_few == VSCAN_ERROR_TOTALS_LENGTH &&
+              strstr(vscan_ranks_last_error(group), "totals has"),
+          "status %d, \"%s\"", (int)too_few, vscan_ranks_last_error(group));
     const vscan_scan_segmented_options options = {.size = sizeof options, .totals = part.buffer};
     const vscan_status of_scan =
-        vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own, c->out.buffer, &options);
-    CHECK(of_scan == VSCAN_ERROR_TOTALS_LENGTH && strstr(vscan_mpi_last_error(mpi), "totals has"),
-          "status %d, \"%s\"", (int)of_scan, vscan_mpi_last_error(mpi));
+        vscan_ranks_scan_segmented(group, c->op, c->in.buffer, own, c->out.buffer, &options);
+    CHECK(of_scan == VSCAN_ERROR_TOTALS_LENGTH &&
+              strstr(vscan_ranks_last_error(group), "totals has"),
+          "status %d, \"%s\"", (int)of_scan, vscan_ranks_last_error(group));
     check_results(c, "written: total", &part, c->type, NULL, 0);
     end_part(&part);
 }
@@ -138,7 +140,7 @@ static void check_segmented(struct scan_case *c) {
     options.totals = with_totals ? part.buffer : NULL;
     const struct counted before = counted;
     const struct given had = given;
-    OK(vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own.buffer, c->out.buffer, &options));
+    OK(vscan_ranks_scan_segmented(group, c->op, c->in.buffer, own.buffer, c->out.buffer, &options));
     const bool tells = with_totals && c->direction == VSCAN_FORWARD; /* the numbers, too */
     check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true, tells, counts && !tells,
                  c->cut, &before);
@@ -227,14 +229,14 @@ void test_reading_of_flags(void) {
                                                                               : VSCAN_BACKWARD,
                                                       .totals = i < 2 ? NULL : totals};
         const struct given before = given;
-        OK(vscan_mpi_scan_segmented(mpi, VSCAN_MAX, part, heads, part, &options));
+        OK(vscan_ranks_scan_segmented(group, VSCAN_MAX, part, heads, part, &options));
         CHECK(given.downloaded - before.downloaded <= FEW, "scan %d: %lld elements are downloaded",
               i, (long long)(given.downloaded - before.downloaded));
         CHECK(given.counted - before.counted == (i < 2 ? n : 2 * n), "scan %d: %lld are numbered",
               i, (long long)(given.counted - before.counted));
     }
     const struct given before = given;
-    OK(vscan_mpi_reduce_segmented(mpi, VSCAN_MAX, part, heads, totals, NULL));
+    OK(vscan_ranks_reduce_segmented(group, VSCAN_MAX, part, heads, totals, NULL));
     CHECK(given.downloaded - before.downloaded <= FEW && given.counted - before.counted == 2 * n,
           "a reduction downloads %lld elements and numbers %lld",
           (long long)(given.downloaded - before.downloaded),

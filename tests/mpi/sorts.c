@@ -87,8 +87,8 @@ void test_sorts(int64_t number) {
     const int64_t bits = options.bits == 0 ? all - options.first_bit : options.bits;
     const int64_t tried = bits / 4 * 15 + (1 << bits % 4); /* digits; equal keys */
     const struct counted before = counted;
-    OK(vscan_mpi_sort(mpi, k.buffer, pairs ? v.buffer : NULL, k_out.buffer,
-                      pairs ? v_out.buffer : NULL, &options));
+    OK(vscan_ranks_sort(group, k.buffer, pairs ? v.buffer : NULL, k_out.buffer,
+                        pairs ? v_out.buffer : NULL, &options));
     check_sent(&before, &sent, ranks == 1 ? 8 : 8 * (ranks - 1) * tried + 8 * ranks + 8 + 8 + 8);
     check_moved(&k_out, 0, sorted + to * size, got, "sorted keys", number);
     if (pairs) check_moved(&v_out, 0, carried + to * value_size, got, "sorted values", number);

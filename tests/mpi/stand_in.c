@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts that libvscan_mpi takes for those of a GPU, by the linker's --wrap: all elements are copied to the host and
- * back, through memory whose pages it asks to lock. A vscan_mpi of two has an MPI that takes a GPU's memory.
+ * Contexts that libvscan_ranks takes for those of a GPU, by the linker's --wrap: all elements are copied to the host and
+ * back, through memory whose pages it asks to lock. A vscan_ranks of two has an MPI that takes a GPU's memory.
  */
 #include <stdlib.h>
 
@@ -25,17 +25,17 @@ bool __wrap_vscan__mpi_takes_gpu_memory(void) {
     return takes = !takes;
 }
 
-bool __wrap_vscan__mpi_lock_pages(const vscan__mpi *mpi, void *memory, int64_t bytes);
-bool __wrap_vscan__mpi_lock_pages(const vscan__mpi *mpi, void *memory, int64_t bytes) {
-    (void)mpi;
+bool __wrap_vscan__ranks_lock_pages(const vscan__ranks *group, void *memory, int64_t bytes);
+bool __wrap_vscan__ranks_lock_pages(const vscan__ranks *group, void *memory, int64_t bytes) {
+    (void)group;
     if (memory == NULL || bytes < 1) abort();
     locked++;
     return true;
 }
 
-void __wrap_vscan__mpi_unlock_pages(const vscan__mpi *mpi, void *memory);
-void __wrap_vscan__mpi_unlock_pages(const vscan__mpi *mpi, void *memory) {
-    (void)mpi;
+void __wrap_vscan__ranks_unlock_pages(const vscan__ranks *group, void *memory);
+void __wrap_vscan__ranks_unlock_pages(const vscan__ranks *group, void *memory) {
+    (void)group;
     if (memory == NULL) abort();
     locked--;
 }

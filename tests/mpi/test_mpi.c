@@ -13,7 +13,7 @@
 int rank, ranks;
 uint64_t seed;
 vscan_ctx *ctx;
-vscan_mpi *mpi;
+vscan_ranks *group;
 bool small;
 static int64_t cases = 100;
 
@@ -23,16 +23,16 @@ void end_badly(void) {
 }
 
 void OK_(vscan_status status, const char *call) {
-    CHECK(status == VSCAN_OK, "%s: %s: %s | %s", call, vscan_mpi_status_name(status),
-          vscan_mpi_last_error(mpi), vscan_ctx_last_error(ctx));
+    CHECK(status == VSCAN_OK, "%s: %s: %s | %s", call, vscan_ranks_status_name(status),
+          vscan_ranks_last_error(group), vscan_ctx_last_error(ctx));
 }
 
-/* A new vscan_mpi: other ranks have a GPU, or none, and an MPI that takes its memory, or does not. */
+/* A new vscan_ranks: other ranks have a GPU, or none, and an MPI that takes its memory, or does not. */
 static void renew_with_stand_in(void) {
-    OK(vscan_mpi_destroy(mpi));
+    OK(vscan_ranks_destroy(group));
     CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
     pretends_gpu = draw() >> (rank % 32) & 1;
-    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group));
     most_values = 0;
 }
 
@@ -54,8 +54,8 @@ int main(int argc, char **argv) {
     if (rank == 0) printf("%d ranks, seed %llu\n", ranks, (unsigned long long)seed), fflush(stdout);
     const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
     OK(vscan_ctx_create(&options, &ctx));
-    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
-    CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group));
+    CHECK(vscan_ranks_rank(group) == rank && vscan_ranks_size(group) == ranks, "not this rank");
     test_refused();
     test_mpi_failures();
     test_failures();
@@ -77,11 +77,11 @@ int main(int argc, char **argv) {
         test_moves(i / 4);
         test_sorts(i / 4);
     }
-    OK(vscan_mpi_destroy(mpi));
+    OK(vscan_ranks_destroy(group));
     CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
     pretends_gpu = false;
     const int32_t world = MPI_Comm_c2f(MPI_COMM_WORLD);
-    OK(vscan_mpi_create(ctx, world, &mpi));
+    OK(vscan_mpi_create(ctx, world, &group));
     MPI_Finalize();
     test_finalised(world);
     OK(vscan_ctx_destroy(ctx));

@@ -12,18 +12,18 @@
 
 int main(int argc, char **argv) {
     vscan_ctx *ctx;
-    vscan_mpi *mpi = NULL;
+    vscan_ranks *group = NULL;
     char expected[128];
     if (argc != 3) return 2;
     MPI_Init(&argc, &argv);
     snprintf(expected, sizeof expected, "built for %s, the program's MPI is %s", argv[1], argv[2]);
     const vscan_ctx_options cpu = {.size = sizeof cpu, .backend = VSCAN_BACKEND_CPU};
     int good = vscan_ctx_create(&cpu, &ctx) == VSCAN_OK;
-    const vscan_status status = vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi);
-    const char *const sentence = vscan_mpi_last_error(NULL);
-    good = good && (int)status == VSCAN_MPI_ERROR_MPI && mpi == NULL &&
+    const vscan_status status = vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group);
+    const char *const sentence = vscan_ranks_last_error(NULL);
+    good = good && (int)status == VSCAN_RANKS_ERROR_TRANSPORT && group == NULL &&
            strstr(sentence, expected) != NULL;
-    printf("%s: %s: %s\n", good ? "PASSED" : "FAILED", vscan_mpi_status_name(status), sentence);
+    printf("%s: %s: %s\n", good ? "PASSED" : "FAILED", vscan_ranks_status_name(status), sentence);
     (void)vscan_ctx_destroy(ctx);
     MPI_Finalize();
     return good ? 0 : 1;

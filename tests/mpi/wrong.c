@@ -47,11 +47,12 @@ void end_buffers(void) {
 
 void expect_name(vscan_status got, vscan_status status, const char *name, const char *words) {
     float is[N];
-    CHECK(got == status, "%s, not %s: \"%s\"", vscan_mpi_status_name(got),
-          vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
-    CHECK(strstr(vscan_mpi_last_error(mpi), name) != NULL &&
-              strstr(vscan_mpi_last_error(mpi), words) != NULL,
-          "the sentence has no \"%s\" or \"%s\": \"%s\"", name, words, vscan_mpi_last_error(mpi));
+    CHECK(got == status, "%s, not %s: \"%s\"", vscan_ranks_status_name(got),
+          vscan_ranks_status_name(status), vscan_ranks_last_error(group));
+    CHECK(strstr(vscan_ranks_last_error(group), name) != NULL &&
+              strstr(vscan_ranks_last_error(group), words) != NULL,
+          "the sentence has no \"%s\" or \"%s\": \"%s\"", name, words,
+          vscan_ranks_last_error(group));
     OK(vscan_buffer_download(out, 0, N, is));
     CHECK(memcmp(is, was, sizeof is) == 0, "a refused call has written");
 }
@@ -65,8 +66,8 @@ void expect(vscan_status got, vscan_status status, const char *words) {
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 void renew(void) {
-    OK(vscan_mpi_destroy(mpi));
-    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+    OK(vscan_ranks_destroy(group));
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group));
 }
 
 void fail_library(const struct tried *tried, int failing) {
@@ -85,9 +86,10 @@ void fail_library(const struct tried *tried, int failing) {
             if (number % EVERY == 1) return;
             continue;
         }
-        CHECK(status == VSCAN_ERROR_HOST_MEMORY && strstr(vscan_mpi_last_error(mpi), name) != NULL,
+        CHECK(status == VSCAN_ERROR_HOST_MEMORY &&
+                  strstr(vscan_ranks_last_error(group), name) != NULL,
               "function %d, call %lld fails on rank %d: %s: %s", tried->call, (long long)number,
-              failing, vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+              failing, vscan_ranks_status_name(status), vscan_ranks_last_error(group));
         tried->check(tried->call);
     }
 }

@@ -34,16 +34,16 @@ struct tried {
 /* Each call of libvscan fails once on the rank: all ranks have the status and its name, and go on. */
 void fail_library(const struct tried *tried, int failing);
 
-/* A new vscan_mpi in place of the one that was: what it keeps from call to call is made anew. */
+/* A new vscan_ranks in place of the one that was: what it keeps from call to call is made anew. */
 void renew(void);
 
 /*
  * mpi_wrong.c. Each call of a function of MPI fails once: on all ranks, and, unless that function is collective, on one
- * rank alone. All ranks say so, and that the vscan_mpi is of no use then. The vscan_mpi is a new one afterwards.
+ * rank alone. All ranks say so, and that the vscan_ranks is of no use then. The vscan_ranks is a new one afterwards.
  */
 void fail_mpi(const struct tried *tried);
 
-/* The same where a vscan_mpi is made and destroyed. */
+/* The same where a vscan_ranks is made and destroyed. */
 void test_mpi_failures(void);
 
 /* After MPI_Finalize every function says so that would call MPI. world: MPI_COMM_WORLD. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every operation of libvscan_mpi, with even ranks on a GPU and odd ones on the CPU:
+ * Every operation of libvscan_ranks, with even ranks on a GPU and odd ones on the CPU:
  *
  *     mpirun -n 4 mpi_mixed [n [seed]]
  *
@@ -21,12 +21,12 @@
 
 static int rank, ranks;
 static vscan_ctx *ctx, *host; /* the rank's, and one of the CPU */
-static vscan_mpi *mpi;
+static vscan_ranks *group;
 static int64_t n, cut[64]; /* rank r has the elements cut[r] .. cut[r + 1] - 1 */
 
 static void stop(vscan_status status, const char *call) {
-    fprintf(stderr, "rank %d: %s: %s: %s | %s\n", rank, call, vscan_mpi_status_name(status),
-            vscan_mpi_last_error(mpi), vscan_ctx_last_error(ctx));
+    fprintf(stderr, "rank %d: %s: %s: %s | %s\n", rank, call, vscan_ranks_status_name(status),
+            vscan_ranks_last_error(group), vscan_ctx_last_error(ctx));
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 #define CHECK(call)                                                                                \
@@ -150,22 +150,22 @@ static void scan_all(vscan_type type, const struct whole *in, const struct whole
                                                       .direction = scan.direction,
                                                       .totals = sums.buffer};
             CHECK(vscan_scan(host, (vscan_op)op, in->buffer, result.buffer, &scan));
-            CHECK(vscan_mpi_scan(mpi, (vscan_op)op, part, out, &scan));
+            CHECK(vscan_ranks_scan(group, (vscan_op)op, part, out, &scan));
             compare_own("scan", 10 * op + way, out, &result);
             CHECK(vscan_scan_segmented(host, (vscan_op)op, in->buffer, heads->buffer, result.buffer,
                                        &segmented));
             segmented.totals = totals;
-            CHECK(vscan_mpi_scan_segmented(mpi, (vscan_op)op, part, flags, out, &segmented));
+            CHECK(vscan_ranks_scan_segmented(group, (vscan_op)op, part, flags, out, &segmented));
             compare_own("segmented scan", 10 * op + way, out, &result);
             compare("totals of a segmented scan", 10 * op + way, totals, own, &sums, first);
             if (way % 2) continue; /* reductions have no kind */
             CHECK(vscan_reduce(host, (vscan_op)op, in->buffer, sum.buffer, &reduce));
-            CHECK(vscan_mpi_reduce(mpi, (vscan_op)op, part, total, &reduce));
+            CHECK(vscan_ranks_reduce(group, (vscan_op)op, part, total, &reduce));
             compare("reduction", 10 * op + way, total, 1, &sum, 0);
             if (way > 0) continue;
             CHECK(vscan_reduce_segmented(host, (vscan_op)op, in->buffer, heads->buffer, sums.buffer,
                                          NULL));
-            CHECK(vscan_mpi_reduce_segmented(mpi, (vscan_op)op, part, flags, totals, NULL));
+            CHECK(vscan_ranks_reduce_segmented(group, (vscan_op)op, part, flags, totals, NULL));
             compare("segmented reduction", op, totals, own, &sums, first);
         }
     vscan_buffer *const made[] = {part, flags, out, total, totals};
@@ -185,15 +185,15 @@ static void number_all(vscan_type type, const struct whole *flags) {
     vscan_buffer *const out = new_part(type, cut[rank + 1] - cut[rank]);
     struct whole result = new_whole(type, n), positions = new_whole(type, n + 1);
     CHECK(vscan_enumerate(host, flags->buffer, result.buffer, NULL));
-    CHECK(vscan_mpi_enumerate(mpi, part, out, NULL));
+    CHECK(vscan_ranks_enumerate(group, part, out, NULL));
     compare_own("enumerate", 0, out, &result);
     CHECK(vscan_index(host, 7, -3, result.buffer));
-    CHECK(vscan_mpi_index(mpi, 7, -3, out));
+    CHECK(vscan_ranks_index(group, 7, -3, out));
     compare_own("index", 0, out, &result);
     CHECK(vscan_heads_to_offsets(host, flags->buffer, positions.buffer, NULL));
-    CHECK(vscan_mpi_heads_to_offsets(mpi, part, offsets, NULL));
+    CHECK(vscan_ranks_heads_to_offsets(group, part, offsets, NULL));
     compare("offsets", 0, offsets, own + last, &positions, first);
-    CHECK(vscan_mpi_count_segments(mpi, part, &before, &here, &all));
+    CHECK(vscan_ranks_count_segments(group, part, &before, &here, &all));
     int wrong = before != first || here != own || all != set_before(flags, n, true);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
     passed += !wrong;
@@ -216,28 +216,28 @@ static void move_all(vscan_type type, const struct whole *in, const struct whole
     vscan_buffer *const part = part_of(in), *const set_here = part_of(flags);
     vscan_buffer *const out = new_part(type, length);
     struct whole result = new_whole(type, n), where = new_whole(VSCAN_LONG, n);
-    CHECK(vscan_mpi_share(mpi, n, &begin, &even));
+    CHECK(vscan_ranks_share(group, n, &begin, &even));
     vscan_buffer *const share = new_part(type, even);
-    CHECK(vscan_mpi_rebalance(mpi, part, share));
+    CHECK(vscan_ranks_rebalance(group, part, share));
     compare("rebalance", 0, share, even, in, begin);
     vscan_buffer *const bits = new_part(VSCAN_BIT, length),
                         *bits_of_share = new_part(VSCAN_BIT, even);
     vscan_buffer *const bytes = new_part(VSCAN_BYTE, even);
     CHECK(vscan_convert(ctx, set_here, bits));
-    CHECK(vscan_mpi_rebalance(mpi, bits, bits_of_share));
+    CHECK(vscan_ranks_rebalance(group, bits, bits_of_share));
     CHECK(vscan_convert(ctx, bits_of_share, bytes));
     compare("rebalance of bits", 0, bytes, even, flags, begin);
 
     CHECK(vscan_pack(host, in->buffer, flags->buffer, result.buffer, NULL));
-    CHECK(vscan_mpi_pack(mpi, part, set_here, out, &packed, NULL));
+    CHECK(vscan_ranks_pack(group, part, set_here, out, &packed, NULL));
     compare("pack", 0, out, packed, &result, first_set);
-    const vscan_mpi_pack_options evenly = {.size = sizeof evenly, .rebalance = 1};
-    CHECK(vscan_mpi_share(mpi, set, &begin, &even));
+    const vscan_ranks_pack_options evenly = {.size = sizeof evenly, .rebalance = 1};
+    CHECK(vscan_ranks_share(group, set, &begin, &even));
     vscan_buffer *const few = new_part(type, even);
-    CHECK(vscan_mpi_pack(mpi, part, set_here, few, &packed, &evenly));
+    CHECK(vscan_ranks_pack(group, part, set_here, few, &packed, &evenly));
     compare("pack, rebalanced", 0, few, even, &result, begin);
     CHECK(vscan_split(host, in->buffer, flags->buffer, result.buffer, NULL));
-    CHECK(vscan_mpi_split(mpi, part, set_here, out, NULL));
+    CHECK(vscan_ranks_split(group, part, set_here, out, NULL));
     compare_own("split", 0, out, &result);
 
     int64_t *const positions = (int64_t *)(void *)where.elements;
@@ -249,10 +249,10 @@ static void move_all(vscan_type type, const struct whole *in, const struct whole
     }
     vscan_buffer *const places = part_of(&where);
     CHECK(vscan_gather(host, in->buffer, where.buffer, result.buffer));
-    CHECK(vscan_mpi_gather(mpi, part, places, out));
+    CHECK(vscan_ranks_gather(group, part, places, out));
     compare_own("gather", 0, out, &result);
     CHECK(vscan_permute(host, in->buffer, where.buffer, result.buffer, NULL));
-    CHECK(vscan_mpi_permute(mpi, part, places, out, NULL));
+    CHECK(vscan_ranks_permute(group, part, places, out, NULL));
     compare_own("permute", 0, out, &result);
 
     struct whole values = new_whole(VSCAN_LONG, n);
@@ -261,9 +261,9 @@ static void move_all(vscan_type type, const struct whole *in, const struct whole
         const vscan_sort_options options = {.size = sizeof options,
                                             .order = descending ? VSCAN_DESCENDING : 0};
         CHECK(vscan_sort(host, in->buffer, where.buffer, result.buffer, values.buffer, &options));
-        CHECK(vscan_mpi_sort(mpi, part, NULL, out, NULL, &options));
+        CHECK(vscan_ranks_sort(group, part, NULL, out, NULL, &options));
         compare_own("sort", descending, out, &result);
-        CHECK(vscan_mpi_sort(mpi, part, places, out, values_out, &options));
+        CHECK(vscan_ranks_sort(group, part, places, out, values_out, &options));
         compare_own("keys of a sort of pairs", descending, out, &result);
         compare_own("values of a sort of pairs", descending, values_out, &values);
     }
@@ -313,7 +313,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     int on_gpu = open_context();
-    CHECK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+    CHECK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group));
     /* uneven parts: each rank has some more elements than the one before, and cuts are at no round number */
     const int64_t shares = (int64_t)ranks * (ranks + 1) / 2;
     for (int r = 0; r < ranks; r++) cut[r] = n / shares * ((int64_t)r * (r + 1) / 2);
@@ -334,7 +334,7 @@ int main(int argc, char **argv) {
         printf("%d ranks on a GPU, %d on the CPU, n = %" PRId64 "\n", on_gpu, ranks - on_gpu, n);
         printf("%" PRId64 " passed, %" PRId64 " failed\n", passed, failed);
     }
-    CHECK(vscan_mpi_destroy(mpi));
+    CHECK(vscan_ranks_destroy(group));
     CHECK(vscan_ctx_destroy(ctx));
     CHECK(vscan_ctx_destroy(host));
     MPI_Finalize();

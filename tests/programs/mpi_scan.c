@@ -19,15 +19,15 @@
 
 static int rank, ranks;
 static vscan_ctx *ctx;
-static vscan_mpi *mpi;
+static vscan_ranks *group;
 
 static void check(vscan_status status, const char *words) {
     if (status == VSCAN_OK) return;
-    fprintf(stderr, "rank %d: %s: %s\n", rank, vscan_mpi_status_name(status), words);
+    fprintf(stderr, "rank %d: %s: %s\n", rank, vscan_ranks_status_name(status), words);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 #define VSCAN(call) check(call, vscan_ctx_last_error(ctx))
-#define VSCAN_MPI(call) check(call, vscan_mpi_last_error(mpi))
+#define VSCAN_MPI(call) check(call, vscan_ranks_last_error(group))
 
 /* ---- What is sent: MPI's profiling interface ------------------------------------------------- */
 
@@ -137,10 +137,11 @@ int main(int argc, char **argv) {
     const uint64_t seed = (uint64_t)argument(argc, argv, 2, 1, 0);
     const int64_t repetitions = argument(argc, argv, 3, 3, 1);
     check(vscan_ctx_create(NULL, &ctx), vscan_ctx_last_error(NULL));
-    check(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi), vscan_mpi_last_error(NULL));
+    check(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &group),
+          vscan_ranks_last_error(NULL));
 
     int64_t first, length;
-    VSCAN_MPI(vscan_mpi_share(mpi, n, &first, &length));
+    VSCAN_MPI(vscan_ranks_share(group, n, &first, &length));
     float *const host = allocate(length);
     vscan_buffer *in, *out;
     VSCAN(vscan_buffer_create(ctx, VSCAN_FLOAT, length, &in));
@@ -153,7 +154,7 @@ int main(int argc, char **argv) {
         MPI_Barrier(MPI_COMM_WORLD);
         sent = 0;
         const double since = MPI_Wtime();
-        VSCAN_MPI(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL));
+        VSCAN_MPI(vscan_ranks_scan(group, VSCAN_PLUS, in, out, NULL));
         VSCAN(vscan_ctx_synchronize(ctx));
         double elapsed = MPI_Wtime() - since, slowest;
         PMPI_Allreduce(&elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -177,7 +178,7 @@ int main(int argc, char **argv) {
     free(host);
     VSCAN(vscan_buffer_destroy(in));
     VSCAN(vscan_buffer_destroy(out));
-    VSCAN_MPI(vscan_mpi_destroy(mpi));
+    VSCAN_MPI(vscan_ranks_destroy(group));
     VSCAN(vscan_ctx_destroy(ctx));
     MPI_Finalize();
     return right ? 0 : 1;

@@ -14,7 +14,7 @@ class Libvscan(CMakePackage, CudaPackage):
     version("main", branch="main")
 
     variant("shared", default=True, description="a shared library")
-    variant("mpi", default=False, description="libvscan_mpi, for many machines")
+    variant("mpi", default=False, description="libvscan_mpi: groups of ranks by MPI")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")

@@ -47,7 +47,7 @@ static int64_t longer(int64_t most, int64_t longest) {
 static bool has_any(vscan_type type, const void *flags, struct piece p) {
     const unsigned char *const bytes = flags;
     if (type == VSCAN_BIT) return any(bytes + p.begin / 8, (p.end - p.begin + 31) / 32 * 4);
-    const int64_t size = vscan__mpi_size_of(type);
+    const int64_t size = vscan__ranks_size_of(type);
     return any(bytes + p.begin * size, (p.end - p.begin) * size);
 }
 
@@ -70,93 +70,96 @@ static int64_t look(vscan_type type, const void *flags, struct piece all, bool l
     return -1;
 }
 
-/* Numbers a piece's flags, each by how many are set before it in the piece: in mpi->scratch. set: how many are. */
-static vscan_status number(vscan__mpi *mpi, const vscan_buffer *flags, struct piece p,
+/* Numbers a piece's flags, each by how many are set before it in the piece: in ranks->scratch. set: how many are. */
+static vscan_status number(vscan__ranks *ranks, const vscan_buffer *flags, struct piece p,
                            int64_t *set) {
     const int64_t n = p.end - p.begin;
-    vscan_buffer **const numbers = &mpi->scratch[VSCAN_INT - VSCAN_INT], *one, *in = NULL,
+    vscan_buffer **const numbers = &ranks->scratch[VSCAN_INT - VSCAN_INT], *one, *in = NULL,
                          *out = NULL;
-    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
-    TRY(vscan__mpi_grow(mpi, numbers, VSCAN_INT, n));
+    TRY(vscan__ranks_one(ranks, VSCAN_LONG, &one));
+    TRY(vscan__ranks_grow(ranks, numbers, VSCAN_INT, n));
     const vscan_count_options options = {.size = sizeof options, .count = one};
     vscan_status status = vscan_buffer_view((vscan_buffer *)(uintptr_t)flags, p.begin, n, &in);
     if (status == VSCAN_OK) status = vscan_buffer_view(*numbers, 0, n, &out);
-    if (status == VSCAN_OK) status = vscan_enumerate(mpi->ctx, in, out, &options);
+    if (status == VSCAN_OK) status = vscan_enumerate(ranks->ctx, in, out, &options);
     if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, set);
     (void)vscan_buffer_destroy(in);
     (void)vscan_buffer_destroy(out);
-    return vscan__mpi_say(mpi, mpi->ctx, status);
+    return vscan__ranks_say(ranks, ranks->ctx, status);
 }
 
 /* Where in the piece the first or the last of the set flags is, by their numbers. */
-static vscan_status find_number(vscan__mpi *mpi, struct piece p, bool last, int64_t set,
+static vscan_status find_number(vscan__ranks *ranks, struct piece p, bool last, int64_t set,
                                 int64_t *found) {
     /* after the first set flag numbers are greater than 0, after the last one `set`; before it they are not */
     const int32_t number = last ? (int32_t)set : 0;
     vscan_buffer *numbers, *of, *one;
-    TRY(vscan__mpi_one(mpi, VSCAN_INT, &of));
-    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
+    TRY(vscan__ranks_one(ranks, VSCAN_INT, &of));
+    TRY(vscan__ranks_one(ranks, VSCAN_LONG, &one));
     vscan_status status =
-        vscan_buffer_view(mpi->scratch[VSCAN_INT - VSCAN_INT], 0, p.end - p.begin, &numbers);
-    TRY(vscan__mpi_say(mpi, mpi->ctx, status));
+        vscan_buffer_view(ranks->scratch[VSCAN_INT - VSCAN_INT], 0, p.end - p.begin, &numbers);
+    TRY(vscan__ranks_say(ranks, ranks->ctx, status));
     status = vscan_buffer_set(of, 0, &number);
     if (status == VSCAN_OK)
-        status = (last ? vscan_lower_bound : vscan_upper_bound)(mpi->ctx, numbers, of, one);
+        status = (last ? vscan_lower_bound : vscan_upper_bound)(ranks->ctx, numbers, of, one);
     if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, found);
     (void)vscan_buffer_destroy(numbers);
     *found += p.begin - 1;
-    return vscan__mpi_say(mpi, mpi->ctx, status);
+    return vscan__ranks_say(ranks, ranks->ctx, status);
 }
 
-vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bool last,
-                                  int64_t *found) {
+vscan_status vscan__ranks_find_head(vscan__ranks *ranks, const vscan_buffer *flags, bool last,
+                                    int64_t *found) {
     struct piece all = {0, vscan_buffer_length(flags)};
     *found = -1;
-    if (!vscan__mpi_is_on_gpu(mpi)) {
+    if (!vscan__ranks_is_on_gpu(ranks)) {
         *found = look(vscan_buffer_type(flags), vscan_buffer_pointer(flags), all, last);
         return VSCAN_OK;
     }
-    for (int64_t most = SHORTEST; all.begin < all.end; most = longer(most, vscan__mpi_piece(mpi))) {
+    for (int64_t most = SHORTEST; all.begin < all.end;
+         most = longer(most, vscan__ranks_piece(ranks))) {
         const struct piece p = take(all, most, last);
         int64_t set = 0;
-        TRY(number(mpi, flags, p, &set));
-        if (set > 0) return find_number(mpi, p, last, set, found);
+        TRY(number(ranks, flags, p, &set));
+        if (set > 0) return find_number(ranks, p, last, set, found);
         all = leave(all, p, last);
     }
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_count_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count) {
+vscan_status vscan__ranks_count_flags(vscan__ranks *ranks, const vscan_buffer *flags,
+                                      int64_t *count) {
     *count = 0;
     for (struct piece all = {0, vscan_buffer_length(flags)}; all.begin < all.end;) {
-        const struct piece p = take(all, vscan__mpi_piece(mpi), false);
+        const struct piece p = take(all, vscan__ranks_piece(ranks), false);
         int64_t set = 0;
-        TRY(number(mpi, flags, p, &set));
+        TRY(number(ranks, flags, p, &set));
         *count += set;
         all = leave(all, p, false);
     }
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_note_head(vscan__mpi *mpi, const vscan_buffer *heads,
-                                  struct vscan__mpi_record *record) {
+vscan_status vscan__ranks_note_head(vscan__ranks *ranks, const vscan_buffer *heads,
+                                    struct vscan__ranks_record *record) {
     int32_t flag = 0;
     if (record->n == 0) return VSCAN_OK;
-    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(heads, 0, &flag)));
+    TRY(vscan__ranks_say(ranks, ranks->ctx, vscan_buffer_get(heads, 0, &flag)));
     if (flag != 0) record->facts |= FACT_HEAD;
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_check_places(vscan__mpi *mpi, const char *name, const vscan_buffer *out,
-                                     const vscan_buffer *heads, int64_t more, vscan_status status,
-                                     struct vscan__mpi_record *record, int64_t *set) {
+vscan_status vscan__ranks_check_places(vscan__ranks *ranks, const char *name,
+                                       const vscan_buffer *out, const vscan_buffer *heads,
+                                       int64_t more, vscan_status status,
+                                       struct vscan__ranks_record *record, int64_t *set) {
     const int64_t places = vscan_buffer_length(out) - more;
     *set = -1;
     if (places >= record->n) return VSCAN_OK;
-    TRY(vscan__mpi_count_flags(mpi, heads, set));
+    TRY(vscan__ranks_count_flags(ranks, heads, set));
     if (places < *set)
-        return vscan__mpi_fail(mpi, status, "%s has %lld elements, must have %lld at least", name,
-                               (long long)(places + more), (long long)(*set + more));
+        return vscan__ranks_fail(ranks, status, "%s has %lld elements, must have %lld at least",
+                                 name, (long long)(places + more), (long long)(*set + more));
     if (places == *set) record->facts |= FACT_FULL;
     return VSCAN_OK;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tiles.c and sums.c share: a rank's part of a sum of floats or doubles, and the states at its cuts. */
-#ifndef VSCAN_MPI_SUMS_H
-#define VSCAN_MPI_SUMS_H
+#ifndef VSCAN_RANKS_SUMS_H
+#define VSCAN_RANKS_SUMS_H
 
 #include "internal.h"
 #include "layout.h"
 
 /* What this rank knows while it exchanges. */
 struct sums {
-    vscan__mpi *mpi;
-    const struct vscan__mpi_scan *scan;
+    vscan__ranks *ranks;
+    const struct vscan__ranks_scan *scan;
     layout l;
     int place;
     int64_t begin, end;    /* of the part */
@@ -24,12 +24,12 @@ struct sums {
     vscan_status status; /* of this rank; a rank that has failed goes on telling something */
 };
 
-static inline value vscan__mpi_nothing(const struct sums *s) {
+static inline value vscan__ranks_nothing(const struct sums *s) {
     return s->scan->type == VSCAN_FLOAT ? (value){.bits = UINT64_C(1) << 31}
                                         : (value){.bits = UINT64_C(1) << 63};
 }
 
-static inline value vscan__mpi_add(const struct sums *s, value a, value b) {
+static inline value vscan__ranks_add(const struct sums *s, value a, value b) {
     value sum = {.bits = 0};
     if (s->scan->type == VSCAN_FLOAT)
         sum.as_float = a.as_float + b.as_float;
@@ -41,12 +41,12 @@ static inline value vscan__mpi_add(const struct sums *s, value a, value b) {
 /* ---- tiles.c --------------------------------------------------------------------------------- */
 
 /* All that does not depend on other parts: the sums of the whole tiles, the state at the part's end. */
-vscan_status vscan__mpi_read_part(struct sums *s);
+vscan_status vscan__ranks_read_part(struct sums *s);
 
 /* Takes the head, after the state before it, to what follows it. */
-vscan_status vscan__mpi_finish_head(struct sums *s, const unsigned char *before);
+vscan_status vscan__ranks_finish_head(struct sums *s, const unsigned char *before);
 
 /* The sum of a tile, by its number in the vector, that ends in the part. */
-value vscan__mpi_sum_of(const struct sums *s, int64_t tile);
+value vscan__ranks_sum_of(const struct sums *s, int64_t tile);
 
 #endif

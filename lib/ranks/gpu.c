@@ -8,8 +8,8 @@
 
 #include "internal.h"
 
-bool vscan__mpi_is_on_gpu(const vscan__mpi *mpi) {
-    return vscan_ctx_backend(mpi->ctx) != VSCAN_BACKEND_CPU;
+bool vscan__ranks_is_on_gpu(const vscan__ranks *ranks) {
+    return vscan_ctx_backend(ranks->ctx) != VSCAN_BACKEND_CPU;
 }
 
 /* ---- Page-locked memory ---------------------------------------------------------------------- */
@@ -59,20 +59,20 @@ static bool lock_or_unlock(const struct driver *driver, int device_number, void 
     return done;
 }
 
-static bool with_driver(const vscan__mpi *mpi, void *memory, int64_t bytes) {
+static bool with_driver(const vscan__ranks *ranks, void *memory, int64_t bytes) {
     struct driver driver;
     void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); /* only if it is there */
     if (library == NULL) return false;
     const bool done =
-        find_all(library, &driver) && lock_or_unlock(&driver, mpi->device, memory, bytes);
+        find_all(library, &driver) && lock_or_unlock(&driver, ranks->device, memory, bytes);
     (void)dlclose(library);
     return done;
 }
 
-bool vscan__mpi_lock_pages(const vscan__mpi *mpi, void *memory, int64_t bytes) {
-    return with_driver(mpi, memory, bytes);
+bool vscan__ranks_lock_pages(const vscan__ranks *ranks, void *memory, int64_t bytes) {
+    return with_driver(ranks, memory, bytes);
 }
 
-void vscan__mpi_unlock_pages(const vscan__mpi *mpi, void *memory) {
-    (void)with_driver(mpi, memory, 0);
+void vscan__ranks_unlock_pages(const vscan__ranks *ranks, void *memory) {
+    (void)with_driver(ranks, memory, 0);
 }

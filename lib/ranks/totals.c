@@ -16,8 +16,8 @@ enum { WORD = 32 }; /* flags; pieces of bits begin with a word */
 
 /* A part, while it is read. */
 struct totals {
-    vscan__mpi *mpi;
-    const struct vscan__mpi_record *record;
+    vscan__ranks *ranks;
+    const struct vscan__ranks_record *record;
     vscan_buffer *in, *heads, *totals;
     vscan_carry *carry;
     int64_t first;         /* set flag, or -1 */
@@ -31,18 +31,19 @@ struct totals {
 /* Scans elements at .. at + n - 1, for the totals and their number. */
 static vscan_status scan_piece(const struct totals *t, int64_t at, int64_t n, vscan_buffer *totals,
                                int64_t *segments) {
-    vscan__mpi *const mpi = t->mpi;
+    vscan__ranks *const ranks = t->ranks;
     vscan_buffer *in = NULL, *heads = NULL, *out = NULL, *count;
-    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &count));
+    TRY(vscan__ranks_one(ranks, VSCAN_LONG, &count));
     vscan_status status = vscan_buffer_view(t->in, at, n, &in);
     if (status == VSCAN_OK) status = vscan_buffer_view(t->heads, at, n, &heads);
     if (status == VSCAN_OK) status = vscan_buffer_view(t->scratch, 0, n, &out);
     const vscan_scan_segmented_options options = {
         .size = sizeof options, .totals = totals, .count = count, .carry = t->carry};
     if (status == VSCAN_OK)
-        status = vscan_scan_segmented(mpi->ctx, (vscan_op)t->record->op, in, heads, out, &options);
+        status =
+            vscan_scan_segmented(ranks->ctx, (vscan_op)t->record->op, in, heads, out, &options);
     if (status == VSCAN_OK) status = vscan_buffer_get(count, 0, segments);
-    status = vscan__mpi_say(mpi, mpi->ctx, status);
+    status = vscan__ranks_say(ranks, ranks->ctx, status);
     (void)vscan_buffer_destroy(in);
     (void)vscan_buffer_destroy(heads);
     (void)vscan_buffer_destroy(out);
@@ -54,21 +55,23 @@ static vscan_status scan_piece(const struct totals *t, int64_t at, int64_t n, vs
  * none of this part's: so totals as far as this flag's word go to a few places apart.
  */
 static vscan_status scan_apart(struct totals *t, int64_t at, int64_t n) {
-    vscan__mpi *const mpi = t->mpi;
-    const int64_t size = vscan__mpi_size_of((vscan_type)t->record->type);
+    vscan__ranks *const ranks = t->ranks;
+    const int64_t size = vscan__ranks_size_of((vscan_type)t->record->type);
     char found[8 * (WORD + 1)];
     int64_t segments = 0;
     vscan_buffer *few;
-    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_view(t->scratch, t->piece, WORD + 1, &few)));
+    TRY(vscan__ranks_say(ranks, ranks->ctx,
+                         vscan_buffer_view(t->scratch, t->piece, WORD + 1, &few)));
     vscan_status status = scan_piece(t, at, n, few, &segments);
     if (status == VSCAN_OK)
-        status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_download(few, 0, segments, found));
+        status =
+            vscan__ranks_say(ranks, ranks->ctx, vscan_buffer_download(few, 0, segments, found));
     (void)vscan_buffer_destroy(few);
     TRY(status);
     if (t->goes_on) memcpy(&t->before, found, (size_t)size);
     t->begun = segments - t->goes_on;
-    return vscan__mpi_say(
-        mpi, mpi->ctx,
+    return vscan__ranks_say(
+        ranks, ranks->ctx,
         vscan_buffer_upload(t->totals, 0, t->begun, found + (t->goes_on ? size : 0)));
 }
 
@@ -77,8 +80,8 @@ static vscan_status scan_on(struct totals *t, int64_t at, int64_t n) {
     vscan_buffer *totals;
     int64_t segments = 0;
     const int64_t from = t->begun - 1;
-    TRY(vscan__mpi_say(
-        t->mpi, t->mpi->ctx,
+    TRY(vscan__ranks_say(
+        t->ranks, t->ranks->ctx,
         vscan_buffer_view(t->totals, from, vscan_buffer_length(t->totals) - from, &totals)));
     const vscan_status status = scan_piece(t, at, n, totals, &segments);
     (void)vscan_buffer_destroy(totals);
@@ -86,83 +89,84 @@ static vscan_status scan_on(struct totals *t, int64_t at, int64_t n) {
     return status;
 }
 
-static vscan_status read_part(struct totals *t, const struct vscan__mpi_prefix *prefix) {
-    vscan__mpi *const mpi = t->mpi;
+static vscan_status read_part(struct totals *t, const struct vscan__ranks_prefix *prefix) {
+    vscan__ranks *const ranks = t->ranks;
     const vscan_type type = (vscan_type)t->record->type;
     const int64_t n = t->record->n;
     if (n == 0) return VSCAN_OK;
-    t->piece = vscan__mpi_higher(WORD, vscan__mpi_lower(n, vscan__mpi_piece(mpi)));
-    TRY(vscan__mpi_grow(mpi, &mpi->scratch[type - VSCAN_INT], type, t->piece + WORD + 1));
-    t->scratch = mpi->scratch[type - VSCAN_INT];
-    TRY(vscan__mpi_load_carry(mpi, t->record, prefix, &t->carry));
+    t->piece = vscan__ranks_higher(WORD, vscan__ranks_lower(n, vscan__ranks_piece(ranks)));
+    TRY(vscan__ranks_grow(ranks, &ranks->scratch[type - VSCAN_INT], type, t->piece + WORD + 1));
+    t->scratch = ranks->scratch[type - VSCAN_INT];
+    TRY(vscan__ranks_load_carry(ranks, t->record, prefix, &t->carry));
     t->goes_on = !prefix->begins;
     const int64_t word = t->first < 0 ? n : t->first / WORD * WORD;
     for (int64_t at = 0, length; at < n; at += length) {
-        const int64_t end = at < word ? word : at == word ? vscan__mpi_lower(n, at + WORD) : n;
-        length = vscan__mpi_lower(end - at, t->piece);
+        const int64_t end = at < word ? word : at == word ? vscan__ranks_lower(n, at + WORD) : n;
+        length = vscan__ranks_lower(end - at, t->piece);
         TRY((at <= word ? scan_apart : scan_on)(t, at, length));
     }
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_take_last(vscan__mpi *mpi, vscan_buffer *totals, int64_t begun) {
+vscan_status vscan__ranks_take_last(vscan__ranks *ranks, vscan_buffer *totals, int64_t begun) {
     const value *last = NULL;
-    for (int r = mpi->rank + 1; r < mpi->size && begun > 0; r++) {
-        if (mpi->records[r].n == 0) continue;
-        last = &mpi->told[r].v;
-        if (mpi->told[r].open > 0) break;
+    for (int r = ranks->rank + 1; r < ranks->size && begun > 0; r++) {
+        if (ranks->records[r].n == 0) continue;
+        last = &ranks->told[r].v;
+        if (ranks->told[r].open > 0) break;
     }
     if (last == NULL) return VSCAN_OK;
-    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(totals, begun - 1, last));
+    return vscan__ranks_say(ranks, ranks->ctx, vscan_buffer_set(totals, begun - 1, last));
 }
 
-static vscan_status check(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
+static vscan_status check(vscan__ranks *ranks, vscan_op op, const vscan_buffer *in,
                           const vscan_buffer *heads, const vscan_buffer *totals,
                           const vscan_reduce_segmented_options *options,
-                          struct vscan__mpi_record *record, int64_t *first, int64_t *open) {
+                          struct vscan__ranks_record *record, int64_t *first, int64_t *open) {
     int64_t set;
-    TRY(vscan__mpi_check_vector(mpi, op, in, VSCAN_FORWARD, record));
-    TRY(vscan__mpi_check_flags(mpi, "heads", heads, record->n));
-    TRY(vscan__mpi_check_buffer(mpi, "totals", totals, record->type, -1));
-    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "in", in, false));
-    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "heads", heads, false));
-    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "initial_buffer", options->initial_buffer,
-                               false));
-    TRY(vscan__mpi_check_count(mpi, options->count, in, heads, options->initial_buffer, totals));
-    TRY(vscan__mpi_check_places(mpi, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH, record,
-                                &set));
-    TRY(vscan__mpi_find_head(mpi, heads, false, first));
-    if (*first >= 0) TRY(vscan__mpi_find_head(mpi, heads, true, open));
+    TRY(vscan__ranks_check_vector(ranks, op, in, VSCAN_FORWARD, record));
+    TRY(vscan__ranks_check_flags(ranks, "heads", heads, record->n));
+    TRY(vscan__ranks_check_buffer(ranks, "totals", totals, record->type, -1));
+    TRY(vscan__ranks_check_apart(ranks, "totals", totals, "in", in, false));
+    TRY(vscan__ranks_check_apart(ranks, "totals", totals, "heads", heads, false));
+    TRY(vscan__ranks_check_apart(ranks, "totals", totals, "initial_buffer", options->initial_buffer,
+                                 false));
+    TRY(vscan__ranks_check_count(ranks, options->count, in, heads, options->initial_buffer,
+                                 totals));
+    TRY(vscan__ranks_check_places(ranks, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH,
+                                  record, &set));
+    TRY(vscan__ranks_find_head(ranks, heads, false, first));
+    if (*first >= 0) TRY(vscan__ranks_find_head(ranks, heads, true, open));
     if (*first == 0) record->facts |= FACT_HEAD;
-    return vscan__mpi_read_initial(mpi, &options->initial, options->initial_buffer,
-                                   (vscan_type)record->type, record);
+    return vscan__ranks_read_initial(ranks, &options->initial, options->initial_buffer,
+                                     (vscan_type)record->type, record);
 }
 
-vscan_status vscan_mpi_reduce_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
-                                        const vscan_buffer *heads, vscan_buffer *totals,
-                                        const vscan_reduce_segmented_options *options) {
-    vscan__mpi *found;
-    TRY(vscan__mpi_begin(mpi, __func__, &found));
+vscan_status vscan_ranks_reduce_segmented(vscan_ranks *ranks, vscan_op op, const vscan_buffer *in,
+                                          const vscan_buffer *heads, vscan_buffer *totals,
+                                          const vscan_reduce_segmented_options *options) {
+    vscan__ranks *found;
+    TRY(vscan__ranks_begin(ranks, __func__, &found));
     vscan_reduce_segmented_options known;
-    struct vscan__mpi_record record = {.call = CALL_REDUCE_SEGMENTED};
-    struct vscan__mpi_prefix prefix = {.begins = false};
+    struct vscan__ranks_record record = {.call = CALL_REDUCE_SEGMENTED};
+    struct vscan__ranks_prefix prefix = {.begins = false};
     int64_t first = -1, open = -1;
-    vscan_status status = vscan__mpi_read_options(found, options, VSCAN__FIRST_REDUCE_SEGMENTED,
-                                                  &known, sizeof known);
+    vscan_status status = vscan__ranks_read_options(found, options, VSCAN__FIRST_REDUCE_SEGMENTED,
+                                                    &known, sizeof known);
     if (status == VSCAN_OK)
         status = check(found, op, in, heads, totals, &known, &record, &first, &open);
-    status = vscan__mpi_find_prefix(found, status, &record, in, heads, open, &prefix);
+    status = vscan__ranks_find_prefix(found, status, &record, in, heads, open, &prefix);
     if (prefix.failed_on_all) return status;
-    struct totals t = {.mpi = found,
+    struct totals t = {.ranks = found,
                        .record = &record,
                        .in = (vscan_buffer *)(uintptr_t)in,
                        .heads = (vscan_buffer *)(uintptr_t)heads,
                        .totals = totals,
                        .first = first};
     if (status == VSCAN_OK) status = read_part(&t, &prefix);
-    TRY(vscan__mpi_tell_all(
-        found, &(struct vscan__mpi_told){.status = status, .v = t.before, .open = t.begun}));
-    status = vscan__mpi_take_last(found, totals, t.begun);
-    if (status == VSCAN_OK) status = vscan__mpi_give_count(found, known.count);
-    return vscan__mpi_finish(found, status);
+    TRY(vscan__ranks_tell_all(
+        found, &(struct vscan__ranks_told){.status = status, .v = t.before, .open = t.begun}));
+    status = vscan__ranks_take_last(found, totals, t.begun);
+    if (status == VSCAN_OK) status = vscan__ranks_give_count(found, known.count);
+    return vscan__ranks_finish(found, status);
 }

@@ -21,14 +21,14 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 /* Of the first n results, how many come from the first run. */
-INLINE int64_t firsts_of(const struct vscan__mpi_order *order, vscan_type type, const char *keys,
+INLINE int64_t firsts_of(const struct vscan__ranks_order *order, vscan_type type, const char *keys,
                          const struct pair *pair, int64_t n) {
     const int64_t seconds = pair->second_end - pair->second;
     int64_t low = n > seconds ? n - seconds : 0, high = least(n, pair->first_end - pair->first);
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (vscan__mpi_ordered(order, type, keys, pair->second + n - middle - 1) <
-            vscan__mpi_ordered(order, type, keys, pair->first + middle))
+        if (vscan__ranks_ordered(order, type, keys, pair->second + n - middle - 1) <
+            vscan__ranks_ordered(order, type, keys, pair->first + middle))
             high = middle;
         else
             low = middle + 1;
@@ -38,7 +38,7 @@ INLINE int64_t firsts_of(const struct vscan__mpi_order *order, vscan_type type, 
 
 /* Copies the next n results, which all come from `at` on. */
 INLINE void copy(struct pair *pair, int64_t size, int64_t value_size,
-                 const struct vscan__mpi_elements *from, const struct vscan__mpi_elements *to,
+                 const struct vscan__ranks_elements *from, const struct vscan__ranks_elements *to,
                  int64_t at, int64_t n) {
     if (n == 0) return;
     memcpy(to->keys + pair->to * size, from->keys + at * size, (size_t)(n * size));
@@ -49,12 +49,12 @@ INLINE void copy(struct pair *pair, int64_t size, int64_t value_size,
 }
 
 /* The next result, where both runs have elements left. */
-INLINE void step(struct pair *pair, const struct vscan__mpi_order *order, vscan_type type,
-                 int64_t size, int64_t value_size, const struct vscan__mpi_elements *from,
-                 const struct vscan__mpi_elements *to) {
+INLINE void step(struct pair *pair, const struct vscan__ranks_order *order, vscan_type type,
+                 int64_t size, int64_t value_size, const struct vscan__ranks_elements *from,
+                 const struct vscan__ranks_elements *to) {
     const int64_t first = pair->first, second = pair->second;
-    const bool takes_second = vscan__mpi_ordered(order, type, from->keys, second) <
-                              vscan__mpi_ordered(order, type, from->keys, first);
+    const bool takes_second = vscan__ranks_ordered(order, type, from->keys, second) <
+                              vscan__ranks_ordered(order, type, from->keys, first);
     copy(pair, size, value_size, from, to, takes_second ? second : first, 1);
     pair->first = first + !takes_second;
     pair->second = second + takes_second;
@@ -65,12 +65,12 @@ INLINE int64_t sure_steps(const struct pair *pair) {
 }
 
 /* type and value_size are constants. */
-INLINE void merge_two(const struct vscan__mpi_order *given_order, vscan_type type,
-                      int64_t value_size, const struct vscan__mpi_elements *given_from,
-                      const struct vscan__mpi_elements *given_to, const struct pair *both) {
-    const struct vscan__mpi_order order =
+INLINE void merge_two(const struct vscan__ranks_order *given_order, vscan_type type,
+                      int64_t value_size, const struct vscan__ranks_elements *given_from,
+                      const struct vscan__ranks_elements *given_to, const struct pair *both) {
+    const struct vscan__ranks_order order =
         *given_order; /* which nothing that is written can change */
-    const struct vscan__mpi_elements from = *given_from, to = *given_to;
+    const struct vscan__ranks_elements from = *given_from, to = *given_to;
     const int64_t size = type == VSCAN_FLOAT ? 4 : 8;
     const int64_t n = both->second_end - both->first;
     struct pair pairs[RANGES];
@@ -101,9 +101,9 @@ INLINE void merge_two(const struct vscan__mpi_order *given_order, vscan_type typ
     }
 }
 
-static void merge_pair(const struct vscan__mpi_order *order, int64_t value_size,
-                       const struct vscan__mpi_elements *from, const struct vscan__mpi_elements *to,
-                       const struct pair *pair) {
+static void merge_pair(const struct vscan__ranks_order *order, int64_t value_size,
+                       const struct vscan__ranks_elements *from,
+                       const struct vscan__ranks_elements *to, const struct pair *pair) {
 #define ROW(of)                                                                                    \
     if (order->type == (of) && value_size == 0) merge_two(order, of, 0, from, to, pair);           \
     if (order->type == (of) && value_size == 4) merge_two(order, of, 4, from, to, pair);           \
@@ -113,17 +113,17 @@ static void merge_pair(const struct vscan__mpi_order *order, int64_t value_size,
 #undef ROW
 }
 
-int vscan__mpi_merges_of(int runs) {
+int vscan__ranks_merges_of(int runs) {
     int merges = 0;
     while (runs > 1 << merges) merges++;
     return merges;
 }
 
-void vscan__mpi_merge(const struct vscan__mpi_order *order, int64_t value_size,
-                      const int64_t *begin, int runs, struct vscan__mpi_elements from,
-                      struct vscan__mpi_elements to) {
-    const bool begins_at_to = vscan__mpi_merges_of(runs) % 2 == 0;
-    struct vscan__mpi_elements in = begins_at_to ? to : from, out = begins_at_to ? from : to;
+void vscan__ranks_merge(const struct vscan__ranks_order *order, int64_t value_size,
+                        const int64_t *begin, int runs, struct vscan__ranks_elements from,
+                        struct vscan__ranks_elements to) {
+    const bool begins_at_to = vscan__ranks_merges_of(runs) % 2 == 0;
+    struct vscan__ranks_elements in = begins_at_to ? to : from, out = begins_at_to ? from : to;
     for (int64_t length = 1; length < runs; length *= 2) { /* runs that were merged to one */
         for (int64_t r = 0; r < runs; r += 2 * length) {
             const int64_t middle = begin[least(r + length, runs)];
@@ -131,7 +131,7 @@ void vscan__mpi_merge(const struct vscan__mpi_order *order, int64_t value_size,
                                       begin[r]};
             merge_pair(order, value_size, &in, &out, &pair);
         }
-        const struct vscan__mpi_elements was = in;
+        const struct vscan__ranks_elements was = in;
         in = out;
         out = was;
     }
