@@ -1175,6 +1175,11 @@ VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const v
  *   absolute      a without its sign. The least integer stays as it is.
  *   square        a * a; int modulo 2^32, long modulo 2^64.
  *   square root   float and double only; correctly rounded; NaN for a number less than 0.
+ *   floor, ceil, round even   float and double only: the nearest integer that is not greater than a; that is not
+ *                 less; the nearest of all, and of two that are equally near the even one (2.5 gives 2). Results
+ *                 are of the same type. Their sign is a's, of 0 too (-0.3 is rounded up to -0). Infinities, NaNs
+ *                 and all numbers too large for a fraction stay as they are. Before vscan_convert, which rounds
+ *                 towards 0, they choose another way of rounding.
  */
 typedef enum vscan_unary {
     VSCAN_UNARY_NEGATE = 41,      /**< -a */
@@ -1182,6 +1187,9 @@ typedef enum vscan_unary {
     VSCAN_UNARY_ABSOLUTE = 43,    /**< a without its sign */
     VSCAN_UNARY_SQUARE = 44,      /**< a * a */
     VSCAN_UNARY_SQUARE_ROOT = 45, /**< float and double only */
+    VSCAN_UNARY_FLOOR = 46,       /**< rounded down; float and double only */
+    VSCAN_UNARY_CEIL = 47,        /**< rounded up; float and double only */
+    VSCAN_UNARY_ROUND_EVEN = 48,  /**< to the nearest integer, ties to even; float and double only */
     VSCAN_UNARY_FORCE_INT = 0x7fffffff
 } vscan_unary;
 

@@ -8,7 +8,7 @@
 
 /* Tables of 1 + the row, so that 0 is a row that is missing. */
 enum {
-    UNARIES = VSCAN_UNARY_SQUARE_ROOT - VSCAN_UNARY_NEGATE + 1,
+    UNARIES = VSCAN_UNARY_ROUND_EVEN - VSCAN_UNARY_NEGATE + 1,
     BINARIES = VSCAN_BINARY_SHIFT_RIGHT - VSCAN_BINARY_ADD + 1
 };
 
@@ -43,7 +43,7 @@ vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer 
                              vscan_buffer *out) {
     VSCAN__ENTER(ctx);
     VSCAN__FIND(ctx, in, out);
-    if ((unsigned)op < VSCAN_UNARY_NEGATE || (unsigned)op > VSCAN_UNARY_SQUARE_ROOT)
+    if ((unsigned)op < VSCAN_UNARY_NEGATE || (unsigned)op > VSCAN_UNARY_ROUND_EVEN)
         return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_unary");
     const bool logic = op == VSCAN_UNARY_NOT && is_flag(in->type);
     const int32_t row = unary_rows[VSCAN__AT_TYPE(in->type)][op - VSCAN_UNARY_NEGATE] - 1;

@@ -50,6 +50,40 @@ VSCAN__EXTREMES(float, float, uint32_t)
 VSCAN__EXTREMES(double, double, uint64_t)
 #undef VSCAN__EXTREMES
 
+/*
+ * Rounded to integers: down, up, to the nearest and of two to the even one, as GPUs do by an instruction. A processor may
+ * have none, and a function of libm may be slow; so here it is arithmetic. A sum with LIMIT, from which on all numbers are
+ * integers, has been rounded to the nearest one. Every result has the sign of a, a 0 too; a NaN is less than nothing.
+ */
+#if defined __CUDACC__ || defined VSCAN_EMULATOR
+#define VSCAN__ROUNDINGS(type, T, LIMIT, ABS, SIGN, suffix)                                        \
+    VSCAN__FORMULA T vscan__floor_##type(T a) {                                                    \
+        return floor##suffix(a);                                                                   \
+    }                                                                                              \
+    VSCAN__FORMULA T vscan__ceil_##type(T a) {                                                     \
+        return ceil##suffix(a);                                                                    \
+    }                                                                                              \
+    VSCAN__FORMULA T vscan__round_even_##type(T a) {                                               \
+        return rint##suffix(a);                                                                    \
+    }
+#else
+#define VSCAN__ROUNDINGS(type, T, LIMIT, ABS, SIGN, suffix)                                        \
+    VSCAN__FORMULA T vscan__round_even_##type(T a) {                                               \
+        return ABS(a) < LIMIT ? SIGN(ABS(a) + LIMIT - LIMIT, a) : a;                               \
+    }                                                                                              \
+    VSCAN__FORMULA T vscan__floor_##type(T a) {                                                    \
+        const T even = vscan__round_even_##type(a);                                                \
+        return SIGN(even - (even > a ? (T)1 : (T)0), a);                                           \
+    }                                                                                              \
+    VSCAN__FORMULA T vscan__ceil_##type(T a) {                                                     \
+        const T even = vscan__round_even_##type(a);                                                \
+        return SIGN(even + (even < a ? (T)1 : (T)0), a);                                           \
+    }
+#endif
+VSCAN__ROUNDINGS(float, float, 0x1p23f, fabsf, copysignf, f)
+VSCAN__ROUNDINGS(double, double, 0x1p52, fabs, copysign, )
+#undef VSCAN__ROUNDINGS
+
 /* Towards 0; what does not fit becomes the nearest number that does, and NaN 0. The limits are
    powers of two, hence exact in both types; (T)from is undefined beyond them. */
 #define VSCAN__TO_INTEGER(from, F, to, T, LIMIT, LEAST, MOST)                                      \
@@ -91,7 +125,10 @@ VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
     X(not_##type, NOT, TYPE, T, a == 0 ? (T)1 : (T)0)                                              \
     X(absolute_##type, ABSOLUTE, TYPE, T, ABS(a))                                                  \
     X(square_##type, SQUARE, TYPE, T, a *a)                                                        \
-    X(square_root_##type, SQUARE_ROOT, TYPE, T, ROOT(a))
+    X(square_root_##type, SQUARE_ROOT, TYPE, T, ROOT(a))                                           \
+    X(floor_##type, FLOOR, TYPE, T, vscan__floor_##type(a))                                        \
+    X(ceil_##type, CEIL, TYPE, T, vscan__ceil_##type(a))                                           \
+    X(round_even_##type, ROUND_EVEN, TYPE, T, vscan__round_even_##type(a))
 
 #define VSCAN__UNARY(X)                                                                            \
     VSCAN__UNARY_OF_INTEGER(X, int, INT, int32_t, uint32_t)                                        \

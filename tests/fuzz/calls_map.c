@@ -20,9 +20,9 @@ static void put_flags(struct arg to, const uint8_t *set) {
 
 void fuzz_map_unary(void) {
     context_drawn();
-    const int op = enum_drawn(VSCAN_UNARY_NEGATE, VSCAN_UNARY_SQUARE_ROOT, VSCAN_ERROR_ENUM);
+    const int op = enum_drawn(VSCAN_UNARY_NEGATE, VSCAN_UNARY_ROUND_EVEN, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(op == VSCAN_UNARY_NOT           ? ALL_TYPES
-                                       : op == VSCAN_UNARY_SQUARE_ROOT ? SCANNED & ~INTEGERS
+                                       : op >= VSCAN_UNARY_SQUARE_ROOT ? SCANNED & ~INTEGERS
                                                                        : NUMBERS);
     const int64_t n = length_drawn();
     const struct arg in = vector_drawn(type, n, VALUES), out = output_drawn(type, n, &in);

@@ -9,7 +9,7 @@
  * means can be compared to the bit with those of a loop in any order. Literature: Rusu and Cousins, 3D is here:
  * Point Cloud Library (PCL), 2011 (the voxel grid filter).
  *
- *     voxels [n [seed]]   n points on a few walls of a room of 64 x 64 x 64 cubes
+ *     voxels [n [seed]]   n points on a few walls of a room of 64 x 64 x 64 cubes, around its middle
  *
  * Checked with a table of all cubes.
  */
@@ -20,7 +20,7 @@
 
 #include "program.h"
 
-enum { SIDE = 64, CUBES = SIDE * SIDE * SIDE };
+enum { SIDE = 64, CUBES = SIDE * SIDE * SIDE, MIDDLE = SIDE / 2 * (SIDE * SIDE + SIDE + 1) };
 
 /* Of each cube that has points, in the order of their numbers. */
 struct cloud {
@@ -44,10 +44,11 @@ static void free_cloud(struct cloud *cloud) {
 }
 
 /* out = (out * SIDE) + in, rounded down */
-static void append(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *rounded,
-                   vscan_buffer *out) {
+static void append(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *down,
+                   vscan_buffer *rounded, vscan_buffer *out) {
     const int32_t side = SIDE;
-    check(vscan_convert(ctx, in, rounded)); /* towards 0: coordinates are not negative */
+    check(vscan_map_unary(ctx, VSCAN_UNARY_FLOOR, in, down)); /* convert alone: -0.5 to 0 */
+    check(vscan_convert(ctx, down, rounded));
     check(vscan_map_right(ctx, VSCAN_BINARY_MULTIPLY, out, &side, out));
     check(vscan_map_binary(ctx, VSCAN_BINARY_ADD, out, rounded, out));
 }
@@ -63,7 +64,7 @@ static void reduce_cloud(vscan_ctx *ctx, double *const points[3], int64_t n, str
     check(vscan_buffer_fill(cubes, &nothing));
     for (int k = 0; k < 3; k++) {
         axis[k] = new_vector_of(ctx, VSCAN_DOUBLE, n, points[k]);
-        append(ctx, axis[k], rounded, cubes);
+        append(ctx, axis[k], sorted, rounded, cubes);
     }
     check(vscan_index(ctx, 0, 1, places));
     check(vscan_sort(ctx, cubes, places, cubes, places, NULL));
@@ -96,15 +97,15 @@ static void reduce_serially(double *const points[3], int64_t n, struct cloud *cl
     double *sum[3] = {allocate(CUBES, sizeof(double)), allocate(CUBES, sizeof(double)),
                       allocate(CUBES, sizeof(double))};
     for (int64_t i = 0; i < n; i++) {
-        const int64_t cube =
-            ((int64_t)points[0][i] * SIDE + (int64_t)points[1][i]) * SIDE + (int64_t)points[2][i];
+        int64_t cube = 0;
+        for (int k = 0; k < 3; k++) cube = cube * SIDE + (int64_t)(points[k][i] + SIDE / 2);
         count[cube]++;
         for (int k = 0; k < 3; k++) sum[k][cube] += points[k][i];
     }
     for (int32_t cube = 0; cube < CUBES; cube++) {
         if (count[cube] == 0) continue;
         for (int k = 0; k < 3; k++) cloud->mean[k][cloud->n] = sum[k][cube] / (double)count[cube];
-        cloud->cube[cloud->n] = cube;
+        cloud->cube[cloud->n] = cube - MIDDLE;
         cloud->points[cloud->n++] = count[cube];
     }
     free(count);
@@ -130,7 +131,8 @@ int main(int argc, char **argv) {
         for (int k = 0; k < 3; k++)
             points[k][i] = (double)(k == wall ? (far ? SIDE - 1 : 0) * 1024 + random_below(512)
                                               : random_below(SIDE * 1024)) /
-                           1024;
+                               1024 -
+                           SIDE / 2;
     }
     struct cloud got = new_cloud(n), expected = new_cloud(n);
     reduce_cloud(ctx, points, n, &got);

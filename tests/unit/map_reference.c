@@ -117,6 +117,12 @@ static double real_unary(vscan_unary op, double a) {
         return signbit(a) ? -a : a;
     case VSCAN_UNARY_SQUARE:
         return a * a;
+    case VSCAN_UNARY_FLOOR:
+        return floor(a);
+    case VSCAN_UNARY_CEIL:
+        return ceil(a);
+    case VSCAN_UNARY_ROUND_EVEN:
+        return rint(a);
     default:
         return sqrt(a);
     }
@@ -218,7 +224,7 @@ bool maps_truth(vscan_type type, const void *v, int64_t i) {
 bool maps_has_unary(vscan_unary op, vscan_type type) {
     if (type == VSCAN_UINT8) return false;
     if (maps_is_flag(type)) return op == VSCAN_UNARY_NOT;
-    return op != VSCAN_UNARY_SQUARE_ROOT || !maps_is_integer(type);
+    return op < VSCAN_UNARY_SQUARE_ROOT || !maps_is_integer(type);
 }
 
 bool maps_has_binary(vscan_binary op, vscan_type type) {

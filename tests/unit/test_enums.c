@@ -20,7 +20,7 @@ static struct family families[] = {
 #define F(of, first, last, zero)                                                                   \
     { "vscan_" #of, VSCAN_##first, VSCAN_##last, "VSCAN_" #first, "VSCAN_" #last, zero }
     F(type, INT, UINT8, false),
-    F(unary, UNARY_NEGATE, UNARY_SQUARE_ROOT, false),
+    F(unary, UNARY_NEGATE, UNARY_ROUND_EVEN, false),
     F(binary, BINARY_ADD, BINARY_SHIFT_RIGHT, false),
     F(relation, EQUAL, GREATER_OR_EQUAL, false),
     F(kind, EXCLUSIVE, EXCLUSIVE, true),

@@ -50,7 +50,7 @@ static void unary(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 1};
     int64_t sizes[MAPS_SIZES];
-    for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_SQUARE_ROOT; op++)
+    for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_ROUND_EVEN; op++)
         for (int type = VSCAN_INT; type <= VSCAN_LONG; type++) {
             if (!maps_has_unary((vscan_unary)op, (vscan_type)type)) continue;
             const size_t count = maps_sizes(sizes, &random);
@@ -444,6 +444,67 @@ static void decided_conversions(void **state) {
             }
 }
 
+/* Numbers rounded down, up and to even, at each place of a vector and behind its last whole one, and their negatives. */
+static void decided_roundings(void **state) {
+    (void)state;
+    enum { LENGTH = 35 };
+    vscan_ctx *ctx = harness_ctx();
+    static const struct {
+        vscan_type most; /* a double alone, or a float, too */
+        double from, floor, ceil, even;
+    } cases[] = {{VSCAN_FLOAT, 0, 0, 0, 0},
+                 {VSCAN_FLOAT, 0x1p-149, 0, 1, 0},
+                 {VSCAN_DOUBLE, 0x1p-1074, 0, 1, 0},
+                 {VSCAN_FLOAT, 0x1.fffffep-2, 0, 1, 0},
+                 {VSCAN_DOUBLE, 0x1.fffffffffffffp-2, 0, 1, 0},
+                 {VSCAN_FLOAT, 0.5, 0, 1, 0},
+                 {VSCAN_FLOAT, 0x1.000002p-1, 0, 1, 1},
+                 {VSCAN_FLOAT, 1, 1, 1, 1},
+                 {VSCAN_FLOAT, 1.5, 1, 2, 2},
+                 {VSCAN_FLOAT, 2.5, 2, 3, 2},
+                 {VSCAN_FLOAT, 2.75, 2, 3, 3},
+                 {VSCAN_FLOAT, 0x1p22 + 0.5, 0x1p22, 0x1p22 + 1, 0x1p22},
+                 {VSCAN_FLOAT, 0x1p23 - 0.5, 0x1p23 - 1, 0x1p23, 0x1p23},
+                 {VSCAN_FLOAT, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1, 0x1p23 + 1},
+                 {VSCAN_DOUBLE, 0x1p51 + 0.5, 0x1p51, 0x1p51 + 1, 0x1p51},
+                 {VSCAN_DOUBLE, 0x1p52 - 0.5, 0x1p52 - 1, 0x1p52, 0x1p52},
+                 {VSCAN_DOUBLE, 0x1p52 + 1, 0x1p52 + 1, 0x1p52 + 1, 0x1p52 + 1},
+                 {VSCAN_FLOAT, 0x1.fffffep127, 0x1.fffffep127, 0x1.fffffep127, 0x1.fffffep127},
+                 {VSCAN_FLOAT, INFINITY, INFINITY, INFINITY, INFINITY},
+                 {VSCAN_FLOAT, NAN, NAN, NAN, NAN}};
+    for (size_t c = 0; c < 2 * sizeof cases / sizeof cases[0]; c++)
+        for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++) {
+            const bool less = c % 2;
+            const double sign = less ? -1 : 1, from = sign * cases[c / 2].from;
+            const double expected[] = {
+                sign * (less ? cases[c / 2].ceil : cases[c / 2].floor),
+                sign * (less ? cases[c / 2].floor : cases[c / 2].ceil), sign * cases[c / 2].even};
+            if (type == VSCAN_FLOAT && cases[c / 2].most == VSCAN_DOUBLE) continue;
+            vscan_buffer *in = NULL, *out = NULL;
+            ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, LENGTH, &in));
+            ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, LENGTH, &out));
+            const float as_float = (float)from;
+            ok(ctx, vscan_buffer_fill(in, type == VSCAN_FLOAT ? (const void *)&as_float : &from));
+            for (int op = VSCAN_UNARY_FLOOR; op <= VSCAN_UNARY_ROUND_EVEN; op++) {
+                ok(ctx, vscan_map_unary(ctx, (vscan_unary)op, in, out));
+                union {
+                    float as_float[LENGTH];
+                    double as_double[LENGTH];
+                } got;
+                ok(ctx, vscan_buffer_download(out, 0, LENGTH, &got));
+                for (int i = 0; i < LENGTH; i++) {
+                    const double x = type == VSCAN_FLOAT ? got.as_float[i] : got.as_double[i];
+                    const double y = expected[op - VSCAN_UNARY_FLOOR];
+                    if (isnan(y) ? isnan(x) : x == y && !signbit(x) == !signbit(y)) continue;
+                    fail_msg("operator %d of %a, type %d, element %d: %a, not %a", op, from, type,
+                             i, x, y);
+                }
+            }
+            ok(NULL, vscan_buffer_destroy(in));
+            ok(NULL, vscan_buffer_destroy(out));
+        }
+}
+
 /* A division by 0: results all the same, one report, by each function that waits; then no more. */
 static void division(void **state) {
     (void)state;
@@ -596,6 +657,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(decided),
         cmocka_unit_test(decided_extremes),
         cmocka_unit_test(decided_conversions),
+        cmocka_unit_test(decided_roundings),
         cmocka_unit_test(division),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(long_vectors),

@@ -99,7 +99,7 @@ static void refused_operators(void **state) {
     vscan_buffer *const all[] = {w.in, w.of_float, w.of_double, w.of_byte, w.of_bit, w.of_long};
     for (int type = VSCAN_INT; type <= VSCAN_LONG; type++) {
         vscan_buffer *v = all[type - VSCAN_INT];
-        for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_SQUARE_ROOT; op++)
+        for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_ROUND_EVEN; op++)
             if (!maps_has_unary((vscan_unary)op, (vscan_type)type))
                 refused_untouched(VSCAN_ERROR_PAIR, "in ",
                                   vscan_map_unary(c, (vscan_unary)op, v, v));

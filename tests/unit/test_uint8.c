@@ -35,7 +35,7 @@ static void refused_by_operators(void **state) {
         REFUSED(PAIR, "type ", vscan_carry_create(c, op, VSCAN_UINT8, VSCAN_FORWARD, &carry));
         assert_null(carry);
     }
-    for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_SQUARE_ROOT; op++)
+    for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_ROUND_EVEN; op++)
         REFUSED(PAIR, "in ", vscan_map_unary(c, (vscan_unary)op, v, v));
     for (int k = VSCAN_BINARY_ADD; k <= VSCAN_BINARY_SHIFT_RIGHT; k++) {
         const vscan_binary op = (vscan_binary)k;

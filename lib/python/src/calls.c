@@ -36,7 +36,9 @@ struct words {
 
 static const struct words words[] = {
     {'o', VSCAN_PLUS, {"plus", "max", "min", "and", "or"}},
-    {'u', VSCAN_UNARY_NEGATE, {"negate", "not", "absolute", "square", "square_root"}},
+    {'u',
+     VSCAN_UNARY_NEGATE,
+     {"negate", "not", "absolute", "square", "square_root", "floor", "ceil", "round_even"}},
     {'y',
      VSCAN_BINARY_ADD,
      {"add", "subtract", "multiply", "divide", "remainder", "max", "min", "and", "or", "xor",
