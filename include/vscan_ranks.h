@@ -15,8 +15,9 @@
  * distributed vector is one vscan_buffer on every rank, of the rank's own context: its part. Rank 0 has the
  * first elements, rank 1 those that follow, and so on. Contexts of both backends may be mixed.
  *
- * How ranks reach each other is chosen where the group is made, and by nothing else: vscan_mpi.h makes it of a
- * communicator of MPI, with a library of its own, libvscan_mpi. This library needs no MPI.
+ * How ranks reach each other is chosen where the group is made, and by nothing else. vscan_ranks_create_all makes
+ * it of contexts of one process, for a thread a rank. vscan_mpi.h makes it of a communicator of MPI, with a library
+ * of its own, libvscan_mpi; this library needs no MPI.
  *
  * Lengths. Parts may have any lengths. n stands for the length of this rank's part, N for that of the whole
  * vector. A part may be empty (n = 0), on some ranks or on all; its buffer is then one of length 0, not NULL.
@@ -103,6 +104,34 @@ VSCAN_API const char *vscan_ranks_status_name(vscan_status status);
 VSCAN_API const char *vscan_ranks_status_text(vscan_status status);
 
 /* ---- Making and destroying ------------------------------------------------------------------- */
+
+/** Options of those who make a group. */
+typedef struct vscan_ranks_options {
+    int64_t size;    /**< sizeof(vscan_ranks_options) */
+    int64_t timeout; /**< how long a rank waits for another one, in milliseconds; 0: 600,000 */
+} vscan_ranks_options;
+
+/**
+ * Makes a group of ranks in this process, one for each context: for several GPUs, or parts of the CPU. It needs
+ * no MPI. Not collective: one thread makes all of them. Then each rank is used by a thread of its own, as a
+ * collective call waits for those of the other ranks.
+ *   ctxs      count contexts, all different; they must outlive the group. On GPUs or the CPU, also mixed, and
+ *             several on one device
+ *   count     1 to 1024
+ *   options   NULL: that timeout
+ *     timeout   at least 0
+ *   ranks     not NULL; ranks[r] receives rank r, with context ctxs[r]. Unchanged after a failure
+ * Elements go from memory to memory: between GPUs by peer copies, over NVLink where the machine has it.
+ * A rank that does not come to a collective call within the timeout, or that is destroyed meanwhile, ends the
+ * call of every other rank with TRANSPORT, and a sentence that names it; so does a rank that comes too late. The
+ * group is useless then, and its contexts go on.
+ * vscan_ranks_destroy is not collective for these: one thread may destroy all of them.
+ * The sentence is that of vscan_ranks_last_error(NULL). Statuses: NULL, HANDLE, LENGTH (count), VALUE (a context
+ * twice, timeout), STRUCT_SIZE, HOST_MEMORY (also: there are too many). Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_ranks_create_all(vscan_ctx *const *ctxs, int32_t count,
+                                              const vscan_ranks_options *options,
+                                              vscan_ranks **ranks);
 
 /**
  * Releases a vscan_ranks, and what its maker has taken for it. Collective; but after TRANSPORT it releases only memory of

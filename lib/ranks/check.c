@@ -92,6 +92,18 @@ vscan_status vscan__ranks_read_options(vscan__ranks *ranks, const void *options,
                              "options->size is %lld, which is not understood", (long long)size);
 }
 
+vscan_status vscan__ranks_read_making(vscan__ranks *ranks, const vscan_ranks_options *options,
+                                      vscan_ranks_options *known) {
+    enum { TIMEOUT = 600000 }; /* ms */
+    TRY(vscan__ranks_read_options(ranks, options, VSCAN__FIRST_RANKS, known, sizeof *known));
+    if (known->timeout < 0)
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_VALUE,
+                                 "options->timeout is %lld, must be at least 0",
+                                 (long long)known->timeout);
+    if (known->timeout == 0) known->timeout = TIMEOUT;
+    return VSCAN_OK;
+}
+
 vscan_status vscan__ranks_read_initial(vscan__ranks *ranks, const vscan_value *initial,
                                        const vscan_buffer *buffer, vscan_type type,
                                        struct vscan__ranks_record *record) {

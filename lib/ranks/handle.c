@@ -10,7 +10,6 @@
 /* ---- Handles --------------------------------------------------------------------------------- */
 
 /* A handle is a slot and how often it was given out, so one that was destroyed is refused. */
-enum { SLOTS = 1024 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     vscan__ranks *ranks;
@@ -141,11 +140,10 @@ vscan_status vscan__ranks_release(vscan__ranks *ranks, vscan_status status) {
 }
 
 /* What a rank needs of its own; others learn of a failure. */
-static vscan_status equip(vscan__ranks *ranks, vscan_ctx *ctx, vscan_ranks **result) {
+static vscan_status equip(vscan__ranks *ranks, vscan_ctx *ctx) {
     if (ctx == NULL) return vscan__ranks_fail(ranks, VSCAN_ERROR_NULL, "ctx is NULL");
     if (vscan_ctx_device(ctx) < 0)
         return vscan__ranks_fail(ranks, VSCAN_ERROR_HANDLE, "ctx is no live context");
-    if (result == NULL) return vscan__ranks_fail(ranks, VSCAN_ERROR_NULL, "ranks is NULL");
     ranks->ctx = ctx;
     ranks->device = vscan_ctx_device(ctx);
     ranks->takes_gpu_memory = vscan__ranks_is_on_gpu(ranks) && ranks->transport->takes_gpu_memory();
@@ -181,16 +179,20 @@ vscan__ranks *vscan__ranks_new(vscan__ranks *made, const struct vscan__ranks_tra
     return made;
 }
 
+vscan_status vscan__ranks_open(vscan__ranks *ranks, vscan_ctx *ctx, vscan_ranks **handle) {
+    TRY(equip(ranks, ctx));
+    *handle = new_handle(ranks);
+    return *handle != NULL
+               ? VSCAN_OK
+               : vscan__ranks_fail(ranks, VSCAN_ERROR_HOST_MEMORY, "there are %d already", SLOTS);
+}
+
 vscan_status vscan__ranks_publish(vscan__ranks *ranks, vscan_status status, vscan_ctx *ctx,
                                   vscan_ranks **result) {
-    if (status == VSCAN_OK) status = equip(ranks, ctx, result);
     vscan_ranks *handle = NULL;
-    if (status == VSCAN_OK) {
-        handle = new_handle(ranks);
-        if (handle == NULL)
-            status =
-                vscan__ranks_fail(ranks, VSCAN_ERROR_HOST_MEMORY, "there are %d already", SLOTS);
-    }
+    if (status == VSCAN_OK && ctx != NULL && result == NULL)
+        status = vscan__ranks_fail(ranks, VSCAN_ERROR_NULL, "ranks is NULL");
+    if (status == VSCAN_OK) status = vscan__ranks_open(ranks, ctx, &handle);
     status = vscan__ranks_finish(ranks, status);
     if (status == VSCAN_OK)
         *result = handle;

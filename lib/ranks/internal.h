@@ -75,6 +75,7 @@ struct vscan__ranks_told {
 
 enum { SENTENCE = 512 };  /* bytes, with the closing 0 */
 enum { MOST_AREAS = 10 }; /* of one call */
+enum { SLOTS = 1024 };    /* handles at a time */
 
 enum { TYPES = VSCAN_LONG - VSCAN_INT + 1 }; /* no operator works on those that follow */
 
@@ -143,6 +144,9 @@ VSCAN_API vscan__ranks *vscan__ranks_new(vscan__ranks *made,
 VSCAN_API vscan_status vscan__ranks_publish(vscan__ranks *ranks, vscan_status status,
                                             vscan_ctx *ctx, vscan_ranks **result);
 
+/* The same without other ranks. */
+vscan_status vscan__ranks_open(vscan__ranks *ranks, vscan_ctx *ctx, vscan_ranks **handle);
+
 /*
  * Its end, with the status of what has failed before, or of leaving the other ranks; the thread has the sentence. Memory
  * that messages may use is not freed.
@@ -170,6 +174,15 @@ bool vscan__ranks_is_on_gpu(const vscan__ranks *ranks);
 /* Locks the pages of host memory for faster copies, where that can be done. */
 bool vscan__ranks_lock_pages(const vscan__ranks *ranks, void *memory, int64_t bytes);
 void vscan__ranks_unlock_pages(const vscan__ranks *ranks, void *memory);
+
+/* Whether the driver is there, for the next. */
+bool vscan__ranks_can_copy(void);
+
+/*
+ * Copies, and waits. Either may be the host's memory; but `to` is no memory of another device than `here`, nor `from` of
+ * another one than `there`.
+ */
+bool vscan__ranks_copy(int32_t here, int32_t there, void *to, const void *from, int64_t bytes);
 
 /* ---- agree.c --------------------------------------------------------------------------------- */
 
@@ -215,6 +228,10 @@ vscan_status vscan__ranks_check_count(vscan__ranks *ranks, const vscan_buffer *c
    where options is NULL. first: its size in core/options.h. */
 vscan_status vscan__ranks_read_options(vscan__ranks *ranks, const void *options, int64_t first,
                                        void *to, int64_t known);
+
+/* The options of whoever makes a group, with the timeout that it has where they have none. */
+vscan_status vscan__ranks_read_making(vscan__ranks *ranks, const vscan_ranks_options *options,
+                                      vscan_ranks_options *known);
 
 /* The initial value, where there is one. */
 vscan_status vscan__ranks_read_initial(vscan__ranks *ranks, const vscan_value *initial,

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups of ranks that are threads of this process:
+ *
+ *     test_ranks cpu|cuda
+ *
+ * With cuda even ranks are on a GPU. Every operation is compared with one call on the whole vector; ranks that do not
+ * come, that leave, that call something else, and bad arguments are statuses and sentences. The program is made of the
+ * library's sources, so that it can also ask the transport itself. Exit status 77 where there is no GPU.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ranks/internal.h"
+#include "verbs.h"
+
+enum { SHORT = 200, LONG = 600000 }; /* ms: of a rank that does not come, and of those that do */
+
+static vscan_backend backend = VSCAN_BACKEND_CPU;
+static bool small;
+
+/* What the threads of a group share. */
+static struct {
+    pthread_barrier_t all;
+    bool says[MOST_RANKS];
+    vscan_ctx *ctxs[MOST_RANKS];
+    vscan_ranks *groups[MOST_RANKS];
+    int64_t n, failed[MOST_RANKS];
+    vscan_status status[MOST_RANKS];
+    char sentence[MOST_RANKS][512];
+} run;
+
+void stop(vscan_status status, const char *call) {
+    fprintf(stderr, "rank %d: %s: %s: %s | %s\n", rank, call, vscan_ranks_status_name(status),
+            vscan_ranks_last_error(group), vscan_ctx_last_error(ctx));
+    exit(1);
+}
+
+bool all_say(bool yes) {
+    run.says[rank] = yes;
+    (void)pthread_barrier_wait(&run.all);
+    bool all = true;
+    for (int r = 0; r < ranks; r++) all = all && run.says[r];
+    (void)pthread_barrier_wait(&run.all);
+    return all;
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+struct thread {
+    pthread_t thread;
+    int rank, ranks;
+    void (*body)(void);
+};
+
+static void *begin(void *argument) {
+    const struct thread *const own = argument;
+    rank = own->rank;
+    ranks = own->ranks;
+    ctx = run.ctxs[rank];
+    group = run.groups[rank];
+    own->body();
+    return NULL;
+}
+
+static void on_all_ranks(int count, void (*body)(void)) {
+    struct thread threads[MOST_RANKS];
+    assert_int_equal(pthread_barrier_init(&run.all, NULL, (unsigned)count), 0);
+    for (int r = 0; r < count; r++) {
+        threads[r] = (struct thread){.rank = r, .ranks = count, .body = body};
+        assert_int_equal(pthread_create(&threads[r].thread, NULL, begin, threads + r), 0);
+    }
+    for (int r = 0; r < count; r++) assert_int_equal(pthread_join(threads[r].thread, NULL), 0);
+    (void)pthread_barrier_destroy(&run.all);
+}
+
+static void open_group(int count, int64_t timeout) {
+    const vscan_ranks_options options = {.size = sizeof options, .timeout = timeout};
+    for (int r = 0; r < count; r++) {
+        const vscan_ctx_options of_ctx = {.size = sizeof of_ctx,
+                                          .backend =
+                                              r % 2 == 0 ? (int32_t)backend : VSCAN_BACKEND_CPU,
+                                          .threads = 1};
+        CHECK(vscan_ctx_create(&of_ctx, run.ctxs + r));
+    }
+    CHECK(vscan_ranks_create_all(run.ctxs, count, &options, run.groups));
+    for (int r = 0; r < count; r++) {
+        assert_int_equal(vscan_ranks_rank(run.groups[r]), r);
+        assert_int_equal(vscan_ranks_size(run.groups[r]), count);
+    }
+}
+
+static void close_group(int count) {
+    for (int r = 0; r < count; r++) {
+        CHECK(vscan_ranks_destroy(run.groups[r]));
+        CHECK(vscan_ctx_destroy(run.ctxs[r]));
+    }
+}
+
+/* What a call has given on this rank, for the main thread. */
+static void note(vscan_status status) {
+    run.status[rank] = status;
+    (void)snprintf(run.sentence[rank], sizeof run.sentence[rank], "%s",
+                   vscan_ranks_last_error(group));
+}
+
+/* ---- Every operation ------------------------------------------------------------------------- */
+
+static void verbs_of_rank(void) {
+    const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
+    CHECK(vscan_ctx_create(&options, &host));
+    failed = 0;
+    run_verbs(run.n, 7);
+    run.failed[rank] = failed;
+    CHECK(vscan_ctx_destroy(host));
+}
+
+static void same_bits(void **state) {
+    static const struct {
+        int ranks;
+        int64_t n;
+    } cases[] = {{2, 3},     {3, 4000}, {1, 3000}, {2, 20000},
+                 {3, 40000}, {4, 3},    {7, 9000}, {3, 300000}};
+    (void)state;
+    const int last = small && backend == VSCAN_BACKEND_CUDA ? 2 : 8;
+    for (int k = 0; k < last; k++) {
+        run.n = small && cases[k].n > 100 ? cases[k].n / 10 : cases[k].n;
+        open_group(cases[k].ranks, LONG);
+        on_all_ranks(cases[k].ranks, verbs_of_rank);
+        assert_int_equal(run.failed[0], 0);
+        close_group(cases[k].ranks);
+    }
+}
+
+/* ---- Elements in the memory of GPUs ---------------------------------------------------------- */
+
+/* Contexts of the CPU at odd ranks that the library takes for a GPU's, by the linker's --wrap, and copies that fail. */
+static bool pretends;
+static atomic_int copied;
+static int failing = -1; /* of this rank */
+
+vscan_backend __real_vscan_ctx_backend(const vscan_ctx *of);
+vscan_backend __wrap_vscan_ctx_backend(const vscan_ctx *of);
+vscan_backend __wrap_vscan_ctx_backend(const vscan_ctx *of) {
+    for (int r = 1; pretends && r < MOST_RANKS; r += 2)
+        if (run.ctxs[r] == of) return VSCAN_BACKEND_CUDA;
+    return __real_vscan_ctx_backend(of);
+}
+
+bool __real_vscan__ranks_can_copy(void);
+bool __wrap_vscan__ranks_can_copy(void);
+bool __wrap_vscan__ranks_can_copy(void) {
+    return __real_vscan__ranks_can_copy() || pretends;
+}
+
+bool __real_vscan__ranks_copy(int32_t here, int32_t there, void *to, const void *from, int64_t n);
+bool __wrap_vscan__ranks_copy(int32_t here, int32_t there, void *to, const void *from, int64_t n);
+bool __wrap_vscan__ranks_copy(int32_t here, int32_t there, void *to, const void *from, int64_t n) {
+    copied++;
+    if (rank == failing) return false;
+    if (!pretends) return __real_vscan__ranks_copy(here, there, to, from, n);
+    memcpy(to, from, (size_t)n);
+    return true;
+}
+
+static void rebalance_noted(void) {
+    vscan_buffer *in, *out;
+    CHECK(vscan_buffer_create(ctx, VSCAN_INT, rank == 1 ? 1 : 5, &in));
+    CHECK(vscan_buffer_create(ctx, VSCAN_INT, rank == 1 ? 9 : 1, &out));
+    note(vscan_ranks_rebalance(group, in, out));
+    CHECK(vscan_buffer_destroy(in));
+    CHECK(vscan_buffer_destroy(out));
+}
+
+static void elements_of_gpus(void **state) {
+    (void)state;
+    if (backend != VSCAN_BACKEND_CPU) skip();
+    pretends = true;
+    run.n = 3000;
+    open_group(4, LONG);
+    on_all_ranks(4, verbs_of_rank);
+    close_group(4);
+    assert_int_equal(run.failed[0], 0);
+    assert_true(copied > 0);
+    open_group(3, LONG);
+    failing = 1;
+    on_all_ranks(3, rebalance_noted);
+    for (int r = 0; r < 3; r++) {
+        assert_int_equal(run.status[r], VSCAN_ERROR_BACKEND);
+        assert_non_null(strstr(run.sentence[r], "rank 1: copying 16 bytes from rank 2 failed"));
+    }
+    failing = -1;
+    on_all_ranks(3, rebalance_noted);
+    for (int r = 0; r < 3; r++) assert_int_equal(run.status[r], VSCAN_OK);
+    close_group(3);
+    pretends = false;
+}
+
+/* ---- Ranks that do not come ------------------------------------------------------------------ */
+
+/* A scan of one element a rank. */
+static vscan_status scan_one(void) {
+    vscan_buffer *one;
+    CHECK(vscan_buffer_create(ctx, VSCAN_INT, 1, &one));
+    CHECK(vscan_buffer_set(one, 0, &(int32_t){1}));
+    const vscan_status status = vscan_ranks_scan(group, VSCAN_PLUS, one, one, NULL);
+    CHECK(vscan_buffer_destroy(one));
+    return status;
+}
+
+/* What the rank has noted. */
+static void expect(int r, const char *words) {
+    assert_int_equal(run.status[r], VSCAN_RANKS_ERROR_TRANSPORT);
+    if (strstr(run.sentence[r], words) == NULL)
+        fail_msg("rank %d says \"%s\", not \"%s\"", r, run.sentence[r], words);
+}
+
+static void all_but_0_scan(void) {
+    if (rank > 0) note(scan_one());
+}
+
+static void all_scan_noted(void) {
+    note(scan_one());
+}
+
+static void nobody_waits_for_ever(void **state) {
+    (void)state;
+    open_group(4, SHORT);
+    on_all_ranks(4, all_but_0_scan);
+    for (int r = 1; r < 4; r++) expect(r, "vscan_ranks_scan: rank 0 has not come within 200 ms");
+    on_all_ranks(4, all_scan_noted); /* contexts go on; the group says why it does not */
+    expect(0, "vscan_ranks_scan: rank 0 has not come within 200 ms");
+    for (int r = 1; r < 4; r++) expect(r, "messages failed in an earlier call");
+    close_group(4);
+}
+
+/* Rank 0 leaves while the others wait for it, or before they come. */
+static void leave_or_scan(void) {
+    if (rank == 0)
+        CHECK(vscan_ranks_destroy(group));
+    else
+        note(scan_one());
+}
+
+static void who_leaves_is_told(void **state) {
+    (void)state;
+    open_group(3, LONG);
+    on_all_ranks(3, leave_or_scan);
+    for (int r = 1; r < 3; r++) expect(r, "vscan_ranks_scan: rank 0 has left");
+    for (int r = 1; r < 3; r++) CHECK(vscan_ranks_destroy(run.groups[r]));
+    for (int r = 0; r < 3; r++) CHECK(vscan_ctx_destroy(run.ctxs[r]));
+}
+
+/* All have come to one meeting, and rank 1 waits for a state that is never sent; rank 2 for one that rank 1 sends. */
+static void wait_for_state(void) {
+    vscan__ranks *const own = vscan__ranks_enter(group, "test");
+    const int64_t told = rank;
+    int64_t all[3], state = 0;
+    CHECK(own->transport->all_gather(own, &told, sizeof told, all));
+    if (rank == 1) CHECK(own->transport->send(own, 2, 1, &told, sizeof told));
+    if (rank == 2) CHECK(own->transport->receive(own, 1, 1, &state, sizeof state));
+    if (rank == 2 && (state != 1 || all[2] != 2)) stop(VSCAN_ERROR_VALUE, "receive");
+    CHECK(own->transport->all_to_all(own, all, (int64_t[3]){0})); /* they leave together */
+    if (rank == 1) note(own->transport->receive(own, 0, 0, &state, sizeof state));
+    if (rank == 1 && own->transport->wait_sent(own) == VSCAN_OK) stop(VSCAN_OK, "wait_sent");
+}
+
+static void states_are_missed(void **state) {
+    (void)state;
+    open_group(3, SHORT * 25); /* of three threads that do nothing else */
+    on_all_ranks(3, wait_for_state);
+    expect(1, "test: rank 0 has not come within 5000 ms");
+    close_group(3);
+}
+
+/* ---- Ranks that differ ----------------------------------------------------------------------- */
+
+static void call_another(void) {
+    vscan_buffer *one;
+    CHECK(vscan_buffer_create(ctx, VSCAN_INT, 1, &one));
+    note(rank == 1 ? vscan_ranks_index(group, 0, 1, one)
+                   : vscan_ranks_scan(group, VSCAN_PLUS, one, one, NULL));
+    CHECK(vscan_buffer_destroy(one));
+    if (scan_one() != VSCAN_OK) stop(VSCAN_OK, "a scan after that");
+}
+
+static void all_agree(void **state) {
+    (void)state;
+    open_group(3, LONG);
+    on_all_ranks(3, call_another);
+    for (int r = 0; r < 3; r++) {
+        assert_int_equal(run.status[r], VSCAN_RANKS_ERROR_DIFFERENT);
+        assert_non_null(
+            strstr(run.sentence[r], "rank 1 calls vscan_ranks_index, rank 0 vscan_ranks_scan"));
+    }
+    close_group(3);
+}
+
+/* ---- Refused --------------------------------------------------------------------------------- */
+
+static void refuse(vscan_ctx *const *ctxs, int32_t count, const vscan_ranks_options *options,
+                   vscan_ranks **made, vscan_status status, const char *words) {
+    vscan_ranks *const before = made != NULL ? made[0] : NULL;
+    assert_int_equal(vscan_ranks_create_all(ctxs, count, options, made), status);
+    const char *const sentence = vscan_ranks_last_error(NULL);
+    if (strstr(sentence, "vscan_ranks_create_all: ") != sentence || strstr(sentence, words) == NULL)
+        fail_msg("\"%s\" has no \"%s\"", sentence, words);
+    if (made != NULL) assert_ptr_equal(made[0], before);
+}
+
+static void bad_arguments(void **state) {
+    (void)state;
+    open_group(2, LONG);
+    vscan_ctx *const *const two = run.ctxs;
+    vscan_ctx *twice[] = {two[0], two[0]}, *none[] = {two[0], NULL};
+    vscan_ctx *dead[] = {two[0], (vscan_ctx *)run.groups[0]};
+    vscan_ranks *made[2] = {NULL, NULL};
+    const vscan_ranks_options negative = {.size = sizeof negative, .timeout = -1},
+                              sizeless = {.size = 3};
+    refuse(NULL, 2, NULL, made, VSCAN_ERROR_NULL, "ctxs is NULL");
+    refuse(two, 2, NULL, NULL, VSCAN_ERROR_NULL, "ranks is NULL");
+    refuse(two, 0, NULL, made, VSCAN_ERROR_LENGTH, "count is 0");
+    refuse(two, 1025, NULL, made, VSCAN_ERROR_LENGTH, "count is 1025");
+    refuse(none, 2, NULL, made, VSCAN_ERROR_NULL, "ctxs[1] is NULL");
+    refuse(dead, 2, NULL, made, VSCAN_ERROR_HANDLE, "ctxs[1] is no live context");
+    refuse(twice, 2, NULL, made, VSCAN_ERROR_VALUE, "ctxs[1] is ctxs[0]");
+    refuse(two, 2, &negative, made, VSCAN_ERROR_VALUE, "options->timeout is -1");
+    refuse(two, 2, &sizeless, made, VSCAN_ERROR_STRUCT_SIZE, "options->size is 3");
+    CHECK(vscan_ranks_create_all(two, 2, NULL, made)); /* a context may be in several groups */
+    for (int r = 0; r < 2; r++) CHECK(vscan_ranks_destroy(made[r]));
+    close_group(2);
+}
+
+/* Handles come to an end: those that were made are given back, and the group before goes on. */
+static void too_many(void **state) {
+    enum { GROUPS = 1024 };
+    static vscan_ranks *made[GROUPS][2];
+    (void)state;
+    open_group(2, LONG);
+    int n = 0;
+    while (n < GROUPS && vscan_ranks_create_all(run.ctxs, 2, NULL, made[n]) == VSCAN_OK) n++;
+    assert_int_equal(n, GROUPS / 2 - 1);
+    CHECK(vscan_ranks_destroy(made[0][0]));
+    refuse(run.ctxs, 2, NULL, made[0], VSCAN_ERROR_HOST_MEMORY, "there are 1024 already");
+    vscan_ranks *one;
+    CHECK(vscan_ranks_create_all(run.ctxs, 1, NULL, &one));
+    CHECK(vscan_ranks_destroy(one));
+    CHECK(vscan_ranks_destroy(made[0][1]));
+    for (int k = 1; k < n; k++)
+        for (int r = 0; r < 2; r++) CHECK(vscan_ranks_destroy(made[k][r]));
+    on_all_ranks(2, all_scan_noted);
+    assert_int_equal(run.status[0], VSCAN_OK);
+    close_group(2);
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits),          cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(who_leaves_is_told), cmocka_unit_test(states_are_missed),
+        cmocka_unit_test(all_agree),          cmocka_unit_test(elements_of_gpus),
+        cmocka_unit_test(bad_arguments),      cmocka_unit_test(too_many)};
+    const char *const sizes = getenv("VSCAN_TEST_SIZES");
+    small = sizes != NULL && strcmp(sizes, "small") == 0;
+    if (argc > 1 && strcmp(argv[1], "cuda") == 0) backend = VSCAN_BACKEND_CUDA;
+    int32_t devices = 0;
+    if (vscan_device_count(backend, &devices) != VSCAN_OK || devices < 1) {
+        fprintf(stderr, "there is no GPU\n");
+        return 77;
+    }
+    return cmocka_run_group_tests_name(backend == VSCAN_BACKEND_CPU ? "ranks.cpu" : "ranks.cuda",
+                                       tests, NULL, NULL);
+}
