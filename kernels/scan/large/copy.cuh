@@ -222,18 +222,16 @@ struct store_warp : large_role<Pair, Segmented> {
         const int shift = b.out.shift;
         T *const out = (T *)a.scan.out, *const begin = address(out, b.out, tile, 0);
         const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
+        /* whole vectors; a tile may have few, or so many that they must be under way together */
+        const int first = low > V ? (int)(low + V - 1) / V * V : V;
+        const int end = (high < shape::items ? (int)high : shape::items) / V * V;
+#pragma unroll 8
+        for (int o = first + lane * V; o < end; o += 32 * V)
+            *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
         if (lane == 0) store_elements(tile, shift, V - shift);
         if (lane == 1) store_elements(tile, shape::items, shift);
-        /* only those in the vector: a tile may have few, and trying all others takes 20 us */
-        const int first = low > V ? (int)(low / V) * V : V;
-        const int end = high < shape::items ? (int)high : shape::items;
-#pragma unroll 1
-        for (int o = first + lane * V; o < end; o += 32 * V) {
-            if (low <= o && o + V <= high)
-                *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
-            else
-                store_elements(tile, o, V);
-        }
+        if (lane == 2 && V < first && first <= shape::items) store_elements(tile, first - V, V);
+        if (lane == 3 && V <= end && end < shape::items) store_elements(tile, end, V);
     }
 
     /*
