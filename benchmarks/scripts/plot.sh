@@ -90,7 +90,7 @@ machine() {
 draw() {
     if [ -n "$curves" ]; then
         gnuplot <<END
-set terminal svg size 860,530 font 'sans-serif,13' background rgb 'white'
+set terminal svg size 860,${height:-530} font 'sans-serif,13' background rgb 'white'
 set output '$results/$1.svg'
 set title "{/:Bold $2}\n{/*0.85 $(machine)}"
 set xlabel '$3' offset 0,0.9
@@ -99,7 +99,7 @@ set format y '%g'
 set grid lc rgb '#dddddd'
 set border 15 front lc rgb '#444444'
 set tics nomirror
-set key below center horizontal Left reverse samplen 2 width 1
+set key below center horizontal Left reverse samplen 2 width ${key_width:-1}
 $5
 plot $curves
 END
@@ -120,6 +120,7 @@ navy='#0b2c66'
 red='#c0392b'
 pink='#f1948a'
 brown='#7b241c'
+orange='#e08a1e'
 green='#2e8b57'
 grey='#888888'
 
@@ -203,10 +204,14 @@ numpy=numpy
 if [ -f "$results/cpu.csv" ]; then
     curve 'vscan, GPU' "$blue" 1 "$same && @n <= 268435456 && @engine == \"vscan-cuda\"" '@n' "$elements" small large
     curve 'CUB, GPU' "$red" 2 "$same && @n <= 268435456 && @engine == \"cub\"" '@n' "$elements" small large
-    curve 'torch.cumsum, GPU' "$brown" 2 "$same && @engine == \"torch\"" '@n' "$elements" torch
+    curve 'torch, GPU' "$orange" 2 "$same && @engine == \"torch\"" '@n' "$elements" torch
     curve 'vscan, CPU' "$green" 1 "$same && @engine == \"vscan-cpu\"" '@n' "$elements" cpu
     curve 'NumPy, CPU' "$grey" 2 "$same && @engine == \"numpy\"" '@n' "$elements" $numpy
-    draw speed 'Running sums of floats (inclusive scan)' 'elements' "$speed" "$by_two; set logscale y 10"
+    height=420 # README's first screen has more than this plot
+    key_width=0
+    draw speed 'Running sums of floats (inclusive scan)' 'elements' "$speed" "$by_two; set logscale y 10; set yrange [0.03:1000]"
+    height=
+    key_width=
 fi
 on=gpu
 
@@ -248,6 +253,7 @@ for type in int float double; do
         rest=${engine#*:}
         dash=2
         [ "${engine%%:*}" != vscan-cpu ] || dash=1
+        [ "${engine%%:*}" != numpy ] || [ -n "$curves" ] || continue # not alone, in a folder of a GPU
         curve "${rest%%:*}" "${rest#*:}" $dash "$same && @engine == \"${engine%%:*}\"" \
             '@n' "$elements" small large numpy
     done
