@@ -1,7 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # Decides whether the CUDA backend is built (vscan_with_cuda), and compiles kernels/ for it.
-if(NOT VSCAN_CUDA MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "VSCAN_CUDA is AUTO, ON or OFF, not ${VSCAN_CUDA}")
+if(NOT VSCAN_CUDA MATCHES "^(AUTO|ON|OFF|12)$")
+  message(FATAL_ERROR "VSCAN_CUDA is AUTO, ON, OFF or 12, not ${VSCAN_CUDA}")
+endif()
+
+# 12: for drivers of CUDA 12 and later. Packages say so in their versions, as those of CUDA 13 need a later driver.
+set(vscan_package_suffix)
+if(VSCAN_CUDA STREQUAL "12")
+  set(vscan_package_suffix +cu12)
+  set(nvcc ${PROJECT_BINARY_DIR}/cuda12/bin/nvcc)
+  if(CMAKE_CUDA_COMPILER AND NOT CMAKE_CUDA_COMPILER STREQUAL nvcc)
+    message(FATAL_ERROR "VSCAN_CUDA=12 needs a build folder of its own: this one has ${CMAKE_CUDA_COMPILER}")
+  endif()
+  if(NOT EXISTS ${nvcc})
+    execute_process(COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/cuda12.sh ${PROJECT_BINARY_DIR}/cuda12
+                    COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  set(ENV{CUDACXX} ${nvcc})
 endif()
 
 set(vscan_with_cuda OFF)
@@ -24,7 +39,7 @@ if(NOT VSCAN_CUDA STREQUAL "OFF")
       endif()
     endif()
   endif()
-  if(VSCAN_CUDA STREQUAL "ON" OR CMAKE_CUDA_COMPILER)
+  if(VSCAN_CUDA MATCHES "^(ON|12)$" OR CMAKE_CUDA_COMPILER)
     set(vscan_with_cuda ON)
   endif()
 endif()
@@ -69,6 +84,10 @@ endif()
 
 file(STRINGS ${CUDAToolkit_INCLUDE_DIRS}/cuda_runtime_api.h runtime REGEX "^#define CUDART_VERSION ")
 string(REGEX REPLACE ".* ([0-9]+)0([0-9]+)0$" "\\1.\\2" runtime "${runtime}")
+set(vscan_driver 580) # as lib/cuda/device.c says
+if(runtime VERSION_LESS 13)
+  set(vscan_driver 525)
+endif()
 execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --help OUTPUT_VARIABLE help)
 if(help MATCHES "--compress-mode") # CUDA 12.8 and later
   set(compress -compress-mode=size)

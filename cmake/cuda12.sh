@@ -3,11 +3,12 @@
 # Makes a folder whose nvcc builds for the drivers of CUDA 12 (525 and later), without an nvcc of CUDA 12:
 #
 #     sh cmake/cuda12.sh FOLDER
-#     CUDACXX=FOLDER/bin/nvcc sh cmake/package.sh # or quickstart.sh, lib/python/wheel.sh, cmake --preset release
 #
+# With VSCAN_CUDA=12 CMake calls it, and so do quickstart.sh, package.sh and lib/python/wheel.sh.
 # nvcc of CUDA 13.0 stays the front end. The assembler (ptxas), the headers and the CUDA runtime are those of CUDA
-# 12.9, of PyPI. FOLDER has links to CUDA 13.0 and copies of nothing but nvcc and its profile. From the environment:
-# CUDACXX, the nvcc of CUDA 13.0. Exits with 77 where PyPI cannot be reached.
+# 12.9, of PyPI. FOLDER has links to CUDA 13.0 and copies of nothing but nvcc and its profile. Where there is an nvcc
+# of CUDA 12, FOLDER's one calls that. From the environment: CUDACXX, the nvcc. Exits with 77 where PyPI cannot be
+# reached; what has failed leaves no FOLDER.
 set -eu
 
 assembler=12.9.86
@@ -21,11 +22,21 @@ fail() {
 for nvcc in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
     nvcc=$(command -v "$nvcc") && break
 done
-[ -n "$nvcc" ] || fail "needs the nvcc of CUDA 13.0, and found none"
-"$nvcc" --version | grep -q 'release 13\.0' || fail "$nvcc is not of CUDA 13.0"
+[ -n "$nvcc" ] || fail "needs the nvcc of CUDA 13.0, or of CUDA 12, and found none"
+release=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+case $release in 12.* | 13.0) ;; *) fail "$nvcc is of CUDA $release, neither of 13.0 nor of 12" ;; esac
 [ ! -e "$1" ] || fail "$1 is there already"
 mkdir -p "$1"
 folder=$(CDPATH='' cd -- "$1" && pwd)
+trap '[ $? = 0 ] || rm -rf "$folder"' EXIT
+say() { printf '%s\n' "an nvcc for drivers of CUDA 12: $folder/bin/nvcc"; }
+if [ "$release" != 13.0 ]; then
+    mkdir "$folder/bin"
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$(readlink -f "$nvcc")" >"$folder/bin/nvcc"
+    chmod +x "$folder/bin/nvcc"
+    say
+    exit
+fi
 # What is found may be a script that starts nvcc, so nvcc itself says where it lies.
 : >"$folder/empty.cu"
 toolkit=$("$nvcc" --dryrun -E "$folder/empty.cu" 2>&1 | sed -n 's/^#\$ _HERE_=//p')/..
@@ -65,4 +76,4 @@ exec "$parts/nvidia/cuda_nvcc/bin/ptxas" "\$@"
 END
 chmod +x "$folder/bin/ptxas"
 "$folder/bin/ptxas" --version | grep -q "V$assembler" || fail "ptxas does not run"
-printf '%s\n' "an nvcc for drivers of CUDA 12: $folder/bin/nvcc"
+say

@@ -11,7 +11,7 @@ if(DEFINED ENV{DEBEMAIL})
   set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()
 set(CPACK_PACKAGE_HOMEPAGE_URL "$ENV{VSCAN_HOMEPAGE}")
-set(CPACK_PACKAGE_FILE_NAME libvscan-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_PACKAGE_FILE_NAME libvscan-${PROJECT_VERSION}${vscan_package_suffix}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
@@ -20,7 +20,7 @@ set(CPACK_STRIP_FILES OFF) # cmake/shared.cmake has done it
 set(CPACK_ARCHIVE_FILE_EXTENSION tgz)
 
 set(runtime libvscan${abi_version})
-set(release 0.1) # before the 1 of a package that Debian itself might have
+set(release 0.1${vscan_package_suffix}) # before the 1 of a package that Debian itself might have
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime development documentation tools manual debug)
@@ -58,7 +58,7 @@ set(summary "prefix scans on CPUs, with several threads and vector instructions"
 set(backends)
 if(vscan_with_cuda)
   set(summary "prefix scans on NVIDIA GPUs, and on CPUs where there is no GPU")
-  set(backends "The driver is all that it needs of CUDA.")
+  set(backends "The driver is all that it needs of CUDA: ${vscan_driver} or later.")
 endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${summary}")
 set(about "libvscan has prefix scans and what is related to them: reductions,"

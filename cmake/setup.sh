@@ -4,7 +4,7 @@
 # the packages that are missing, and configures and builds the library in build/release.
 #
 # From the environment, all optional: VSCAN_CUDA and VSCAN_CUDA_ARCHITECTURES, as the CMake options
-# of these names; CMAKE_BUILD_PARALLEL_LEVEL; CC.
+# of these names (with VSCAN_CUDA=12 it is build/release12); CMAKE_BUILD_PARALLEL_LEVEL; CC.
 
 cmake_needed=3.24    # as in CMakeLists.txt
 cmake_of_pypi=3.31.6 # taken where the distribution has an older one (Ubuntu 22.04)
@@ -12,6 +12,7 @@ cmake_of_pypi=3.31.6 # taken where the distribution has an older one (Ubuntu 22.
 : "${CC:=cc}"
 export CC
 build=$root/build/release
+if [ "${VSCAN_CUDA:-}" = 12 ]; then build=${build}12; fi
 
 say() { printf '%s\n' "== $*"; }
 fail() {
@@ -88,6 +89,7 @@ get_tools() {
     for nvcc in nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
         if command -v "$nvcc" >/dev/null 2>&1; then want g++ command -v g++; fi
     done
+    if [ "${VSCAN_CUDA:-}" = 12 ]; then want python3-venv python3 -c 'import ensurepip, venv'; fi # for cuda12.sh
     get_cmake
 }
 

@@ -58,8 +58,9 @@ static void explain(cudaError_t error, char text[120]) {
         snprintf(text, 120, "no driver found");
     else
         snprintf(text, 120,
-                 "the driver is one of CUDA %d.%d, and this libvscan needs CUDA %d.0, driver %s",
-                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, DRIVER_NEEDED);
+                 "the driver is one of CUDA %d.%d, and this libvscan needs CUDA %d.0, driver %s%s",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, DRIVER_NEEDED,
+                 CUDART_VERSION >= 13000 ? "; one built with VSCAN_CUDA=12: 525" : "");
 }
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {

@@ -6,8 +6,8 @@
 #     sh lib/python/wheel.sh [FOLDER [PYTHON]]
 #
 # The wheel goes to FOLDER (default: build/wheel); PYTHON (default: python3) is 3.10 or later and has venv. From
-# the environment, as in CONTRIBUTING.md: VSCAN_CUDA, VSCAN_CUDA_ARCHITECTURES. Packages of PyPI are installed
-# into an environment of the script's own, in FOLDER.
+# the environment, as in CONTRIBUTING.md: VSCAN_CUDA (12: for drivers of CUDA 12), VSCAN_CUDA_ARCHITECTURES.
+# Packages of PyPI are installed into an environment of the script's own, in FOLDER.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)

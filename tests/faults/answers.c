@@ -114,9 +114,11 @@ static void check_kernels(struct tour *tour) {
 #if CUDART_VERSION >= 13000
 #define NEEDED_CUDA "13.0"
 #define NEEDED "580"
+#define LESS "; one built with VSCAN_CUDA=12: 525"
 #else
 #define NEEDED_CUDA "12.0"
 #define NEEDED "525"
+#define LESS ""
 #endif
 
 static void check_description(struct tour *tour) {
@@ -134,7 +136,7 @@ static void check_description(struct tour *tour) {
         {{.driver = 12020, .error_of_count = cudaErrorInsufficientDriver},
          "?",
          ": the driver is one of CUDA 12.2, and this libvscan needs CUDA " NEEDED_CUDA
-         ", driver " NEEDED " ("},
+         ", driver " NEEDED LESS " ("},
         {{.error_of_count = cudaErrorNoDevice}, "?", "\nCUDA devices: none, vscan_describe: "}};
     char text[4096];
     for (size_t k = 0; k < sizeof machines / sizeof machines[0]; k++) {
