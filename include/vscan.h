@@ -1466,6 +1466,15 @@ VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relatio
 VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                                        const vscan_count_options *options);
 
+/**
+ * Count: the number of set flags, as vscan_pack and vscan_enumerate count them.
+ *   flags   int, byte or bit
+ *   count   one long element, receives the number. Does not overlap flags
+ * n = 0: the count is 0. Asynchronous; can be captured. Never allocates. Flags are read once.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_count(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *count);
+
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
 /** The order of a sort. Elements with equal keys keep their order in both. */

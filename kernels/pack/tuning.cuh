@@ -34,4 +34,10 @@ static constexpr uint32_t pack_dense_above = Items / 4 * 3;
 
 static constexpr int pack_prefetches = 4; /* instructions that prefetch a tile, each a part of it */
 
+/* ---- Counts of flags: pack/count.cu ---------------------------------------------------------- */
+
+static constexpr int count_threads = 1024, count_blocks = 2; /* of a block; of a multiprocessor */
+static constexpr int count_loads = 4;                 /* of 16 bytes, in flight in a thread */
+static constexpr int count_least = 2 * count_threads; /* loads that are worth a block */
+
 } /* namespace vscan */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pack, enumerate: check the arguments, look up the row, call. */
+/* Pack, enumerate, count: check the arguments, look up the row, call. */
 #include "api/check.h"
 
 #include <stddef.h>
@@ -81,4 +81,20 @@ vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_bu
                                .type = (int32_t)out->type,
                                .flag_type = (int32_t)flags->type};
     return run(ctx, ctx->backend->enumerate, &(struct vectors){NULL, flags, out}, options, &work);
+}
+
+/* ---- Count ----------------------------------------------------------------------------------- */
+
+vscan_status vscan_count(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *count) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, flags, count);
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_one(ctx, "count", count, VSCAN_LONG));
+    TRY(vscan__check_apart(ctx, "count", count, "flags", flags));
+    if (flags->n == 0) return vscan__count_none(ctx, count->pointer);
+    const struct vscan__pack work = {.n = flags->n,
+                                     .flags = flags->pointer,
+                                     .count = count->pointer,
+                                     .flag_type = (int32_t)flags->type};
+    return ctx->backend->count(ctx, &work);
 }

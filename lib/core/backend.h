@@ -314,6 +314,7 @@ struct vscan__backend {
     /* by flags */
     vscan__pack_fn *pack;      /* out = the elements of in that are flagged; late: OUT_LENGTH */
     vscan__pack_fn *enumerate; /* out[i] = the number of set flags before i */
+    vscan__pack_fn *count;     /* only the number of set flags: of n, flags, flag_type and count */
 
     /* by order */
     vscan__sort_fn *sort;           /* the whole vectors */

@@ -316,6 +316,7 @@ const struct vscan__backend vscan__cpu = {
     .permute = vscan__cpu_permute,
     .pack = vscan__cpu_pack,
     .enumerate = vscan__cpu_enumerate,
+    .count = vscan__cpu_count,
     .sort = vscan__cpu_sort,
     .sort_segmented = vscan__cpu_sort_segmented,
     .reserve_sort = vscan__cpu_reserve_sort,

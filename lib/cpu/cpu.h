@@ -80,6 +80,8 @@ void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64
                            uint8_t *bytes);
 void vscan__cpu_write_flags(void *flags, int32_t type, int64_t first, int64_t n,
                             const uint8_t *bytes);
+/* How many of them are set. */
+int64_t vscan__cpu_count_flags(const void *flags, int32_t type, int64_t first, int64_t n);
 
 /* ---- copy.c ---------------------------------------------------------------------------------- */
 
@@ -114,7 +116,7 @@ vscan__extreme_fn vscan__cpu_extreme;                               /* extreme.c
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;              /* map.c */
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;                               /* move.c */
-vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;                               /* pack.c */
+vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate, vscan__cpu_count;             /* pack.c */
 vscan__pack_fn vscan__cpu_flags_to_offsets;                                         /* pack.c */
 vscan__bounds_fn vscan__cpu_bounds;                                                 /* bounds.c */
 vscan__keys_fn vscan__cpu_keys_to_heads;                                            /* keys.c */

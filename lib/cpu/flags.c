@@ -38,6 +38,35 @@ void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64
     }
 }
 
+/* In a word of bits: pairs, fours and bytes of them, and then all are added. */
+static inline uint32_t set_bits(uint32_t x) {
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    x += x >> 8;
+    return (x + (x >> 16)) & 0xff;
+}
+
+int64_t vscan__cpu_count_flags(const void *flags, int32_t type, int64_t first, int64_t n) {
+    int64_t all = 0;
+    EACH_BLOCK(at, size, first, n) {
+        uint32_t count = 0; /* not as wide as all, for vectors of it */
+        if (type == VSCAN_INT) {
+            const int32_t *from = (const int32_t *)flags + at;
+            EACH(i, size) count += from[i] != 0;
+        } else if (type == VSCAN_BYTE) {
+            const uint8_t *from = (const uint8_t *)flags + at;
+            EACH(i, size) count += from[i] != 0;
+        } else {
+            const uint32_t *from = (const uint32_t *)flags + at / 32;
+            EACH(w, size / 32) count += set_bits(from[w]);
+            if (size % 32 != 0) count += set_bits(from[size / 32] << (32 - size % 32));
+        }
+        all += count;
+    }
+    return all;
+}
+
 void vscan__cpu_write_flags(void *flags, int32_t type, int64_t first, int64_t n,
                             const uint8_t *bytes) {
     if (type == VSCAN_INT) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack, enumerate, flags to offsets. One thread takes block after block, in one pass. For several
+ * Pack, enumerate, count, flags to offsets. One thread takes block after block, in one pass. For several
  * threads the vector is cut into chunks, one for each. In a first round their flags are counted; in a
  * second one it is known where the results of a chunk begin.
  *
@@ -125,6 +125,9 @@ static int64_t write_numbers(const struct run *run, int64_t first, int64_t n, in
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 static int64_t count_chunk(const struct run *run, int64_t first, int64_t n) {
+    const struct vscan__pack *pack = run->pack;
+    if (pack->flags != NULL && pack->first_is_set == 0)
+        return vscan__cpu_count_flags(pack->flags, pack->flag_type, first, n);
     uint8_t bytes[BLOCK];
     int64_t count = 0;
     EACH_BLOCK(at, size, first, n) count += read_block(run, at, size, bytes);
@@ -189,4 +192,16 @@ vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack
 
 vscan_status vscan__cpu_flags_to_offsets(vscan_ctx *ctx, const struct vscan__pack *pack) {
     return run_pack(ctx, pack, false, false);
+}
+
+vscan_status vscan__cpu_count(vscan_ctx *ctx, const struct vscan__pack *pack) {
+    struct run run; /* not set as a whole, which would take longer than a small call */
+    run.pack = pack;
+    const int64_t bytes = vscan__bytes((vscan_type)pack->flag_type, pack->n);
+    const int threads = vscan__cpu_threads(ctx, bytes / WORTH);
+    vscan__cpu_parallel(threads, count_part, &run);
+    int64_t count = 0;
+    for (int t = 0; t < threads; t++) count += run.counts[t];
+    *pack->count = count;
+    return VSCAN_OK;
 }

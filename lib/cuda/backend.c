@@ -247,6 +247,7 @@ MAP(distribute, map)
 MAP(gather, move)
 MAP(permute, move)
 MAP(bounds, bounds)
+MAP(count, pack)
 MAP(keys_to_heads, keys)
 MAP(mark, ranges)
 MAP(subtract, ranges)
@@ -370,6 +371,7 @@ const struct vscan__backend vscan__cuda = {
     .permute = map_permute,
     .pack = pack_pack,
     .enumerate = pack_enumerate,
+    .count = map_count,
     .sort = sort_all,
     .sort_segmented = sort_segmented,
     .reserve_sort = reserve_sort,

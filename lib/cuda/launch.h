@@ -47,6 +47,8 @@ struct vscan__workspace_header {
     uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
                                                bits: see scan/large/head_bits.cuh; 16-byte aligned; or
                                                what scan/carried/carried.cuh keeps there */
+    unsigned long long counted; /* set flags, and blocks that have arrived, of the running launch of
+                                   pack/count.cu */
 };
 
 /* A late error: kernels write it into page-locked host memory when they find that data are
@@ -132,6 +134,7 @@ vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 typedef cudaError_t vscan__pack_launcher(struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
 vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate, vscan__launch_flags_to_offsets;
+cudaError_t vscan__launch_count(const struct vscan__launch *launch, const struct vscan__pack *pack);
 cudaError_t vscan__launch_split(const struct vscan__launch *launch,
                                 const struct vscan__split *split);
 

@@ -69,6 +69,15 @@ def call_enumerate():
     out.must_be(np.cumsum(set_) - set_)
 
 
+def call_count():
+    n = length()
+    marks, set_ = flags(n)
+    count = Vector(LONG, 1)
+    yield n, marks.kind
+    do("count", ctx, marks.view, count.view)
+    count.must_be(set_.sum())
+
+
 def call_split():
     kind, of, n = one_of(*MOVED), one_of(INT, LONG), length()
     x = numbers(kind, n)

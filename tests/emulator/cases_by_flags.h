@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pack, enumerate and split, for emulated_maps.cpp. */
+/* Pack, enumerate, count and split, for emulated_maps.cpp. */
 #ifndef TESTS_CASES_BY_FLAGS_H
 #define TESTS_CASES_BY_FLAGS_H
 
@@ -96,6 +96,18 @@ static void enumerate_case(int type) {
     const cudaError_t error = vscan__launch_enumerate(&launch, &pack);
     ok(vscan_enumerate(ctx, flags.buffer(), out.buffer(), &o));
     check("enumerate", type, n, error, vscan_ctx_synchronize(ctx), {&flags, &apart, &count});
+}
+
+static void count_case() {
+    const int64_t n = draw_pack_length();
+    twins flags(draw_flag_type(), n, draw_shifts(1)[0]), count(VSCAN_LONG, 1, 0);
+    draw_flags(flags);
+    vscan__pack pack = {};
+    pack.n = n, pack.flags = flags.at(), pack.flag_type = flags.type;
+    pack.count = (int64_t *)count.at();
+    const cudaError_t error = vscan__launch_count(&launch, &pack);
+    ok(vscan_count(ctx, flags.buffer(), count.buffer()));
+    check("count", flags.type, n, error, vscan_ctx_synchronize(ctx), {&flags, &count});
 }
 
 /* Up to some chunks of 8 tiles. */

@@ -243,6 +243,7 @@ static void one_of_each() {
         pack_case(VSCAN_UINT8, true);
         enumerate_case(VSCAN_INT);
         enumerate_case(VSCAN_LONG);
+        for (int c = 0; c < 3; ++c) count_case();
         for (const int key : numbers)
             for (const int value : {0, (int)VSCAN_FLOAT, (int)VSCAN_DOUBLE})
                 sort_case(key, value, k == 0);

@@ -250,6 +250,8 @@ static void pack(void) {
     CALL(vscan_pack_compare, c, VSCAN_LESS, B(NUMBERS), &(uint8_t){9}, B(NUMBERS_OUT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_enumerate, c, B(BITS), B(LONGS_OUT), NULL);
+    CALL(vscan_count, c, B(BYTES), B(ONE_LONG));
+    CALL(vscan_count, c, B(EMPTY), B(ONE_LONG));
     CALL(vscan_sort, c, B(INTS), B(POSITIONS), B(INTS_OUT), B(PLACES), NULL);
     CALL(vscan_sort_by_offsets, c, B(FLOATS), NULL, B(OFFSETS), B(FLOATS_OUT), NULL, NULL);
     run.fills = 1; /* with positions */

@@ -59,6 +59,7 @@ static const double zero;
     X(vscan_pack(ctx, in, flags, out, NULL))                                                       \
     X(vscan_pack_compare(ctx, VSCAN_LESS, in, &zero, out, NULL))                                   \
     X(vscan_enumerate(ctx, flags, lengths, NULL))                                                  \
+    X(vscan_count(ctx, flags, place))                                                              \
     X(vscan_distribute_segmented(ctx, VSCAN_LAST, in, flags, out))                                 \
     X(vscan_distribute_totals(ctx, VSCAN_PLUS, in, flags, out))                                    \
     X(vscan_heads_to_offsets(ctx, flags, offsets, NULL))                                           \

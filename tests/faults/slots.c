@@ -58,6 +58,7 @@ static vscan_status slot_may_wait(vscan_ctx *ctx) {
     X(move, permute)                                                                               \
     X(pack, pack)                                                                                  \
     X(pack, enumerate)                                                                             \
+    X(pack, count)                                                                                 \
     X(sort, sort)                                                                                  \
     X(sort, sort_segmented)                                                                        \
     X(sort, reserve_sort)                                                                          \

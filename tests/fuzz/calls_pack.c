@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pack and enumerate. */
+/* Pack, enumerate, count. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -103,4 +103,24 @@ void fuzz_enumerate(void) {
         expect_count(&c, count, true);
     }
     MAKE(vscan_enumerate, (call.ctx_handle, flags.handle, out.handle, options));
+}
+
+void fuzz_count(void) {
+    context_drawn();
+    const struct arg flags = vector_drawn(type_drawn(FLAG_TYPES), length_drawn(), FLAGS);
+    const struct arg count = vector_drawn(VSCAN_LONG, 1, OPEN);
+    check_buffer(flags);
+    check_buffer(count);
+    check_type(flags, FLAG_TYPES);
+    check_type(count, TYPES(VSCAN_LONG));
+    if (count.b != NULL) check_length(count, 1);
+    check_apart(count, flags);
+    if (right()) {
+        const uint8_t *const set = flags_of(flags);
+        int64_t *const v = copy_of(count);
+        v[0] = 0;
+        for (int64_t i = 0; i < flags.b->n; i++) v[0] += set[i];
+        expect(count, v);
+    }
+    MAKE(vscan_count, (call.ctx_handle, flags.handle, count.handle));
 }

@@ -300,6 +300,7 @@ int64_t *runs_expected(const struct runs *r, int64_t *count);
     X(compare)                                                                                     \
     X(compare_right)                                                                               \
     X(convert)                                                                                     \
+    X(count)                                                                                       \
     X(ctx_backend)                                                                                 \
     X(ctx_create)                                                                                  \
     X(ctx_destroy)                                                                                 \

@@ -45,6 +45,7 @@ static const char *const family_names[CALL_FAMILIES] = {
     "scan_offsets",
     "runs",
     "reduce_by_key",
+    "count",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                    "bit", "long",  "uint8"};

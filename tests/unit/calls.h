@@ -52,6 +52,7 @@ enum call_family {
     CALL_SCAN_OFFSETS,
     CALL_RUNS,
     CALL_REDUCE_BY_KEY,
+    CALL_COUNT,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

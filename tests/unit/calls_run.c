@@ -165,6 +165,9 @@ static void set_outputs(struct call_ready *r) {
     case CALL_REDUCE_COLUMNS:
         o[0].n = c->family == CALL_REDUCE_ROWS ? c->rows : c->columns;
         break;
+    case CALL_COUNT:
+        o[0] = (struct call_output){VSCAN_LONG, 1};
+        break;
     case CALL_PACK:
     case CALL_PACK_COMPARE:
         o[0].n = room;
@@ -235,8 +238,8 @@ static bool has_heads(enum call_family f) {
 }
 static bool has_flags(enum call_family f) {
     return has_heads(f) || f == CALL_SCAN_SEGMENTED || f == CALL_SCAN_ROWS_SEGMENTED ||
-           f == CALL_REDUCE_SEGMENTED || f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_SPLIT ||
-           f == CALL_SPLIT_POSITIONS || f == CALL_DISTRIBUTE_SEGMENTED ||
+           f == CALL_REDUCE_SEGMENTED || f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_COUNT ||
+           f == CALL_SPLIT || f == CALL_SPLIT_POSITIONS || f == CALL_DISTRIBUTE_SEGMENTED ||
            f == CALL_DISTRIBUTE_TOTALS || f == CALL_FLAGS_TO_OFFSETS ||
            f == CALL_FLAGS_TO_POSITIONS || has_keys(f);
 }
@@ -349,6 +352,8 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
                                   &pack);
     case CALL_ENUMERATE:
         return vscan_enumerate(ctx, r->flags, out[0], &pack);
+    case CALL_COUNT:
+        return vscan_count(ctx, r->flags, out[0]);
     case CALL_SORT:
         return vscan_sort(ctx, r->in, values, out[0], out[1], &sort);
     case CALL_SORT_SEGMENTED:

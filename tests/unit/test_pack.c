@@ -259,6 +259,40 @@ static void enumerate(void **state) {
         }
 }
 
+/* ---- Count ----------------------------------------------------------------------------------- */
+
+static void run_count(vscan_type flag_type, int64_t n, int density, struct inputs_random *random) {
+    vscan_ctx *ctx = harness_ctx();
+    int shift[2];
+    maps_shifts(random, 2, shift);
+    uint8_t *flags = maps_draw_flags(density, n, random);
+    void *encoded = maps_encode_flags(flag_type, n, flags, random);
+    struct guarded from = guarded_make(ctx, flag_type, n, shift[0], encoded);
+    struct guarded count = guarded_make(ctx, VSCAN_LONG, 1, shift[1], NULL);
+    int64_t set = 0;
+    for (int64_t i = 0; i < n; i++) set += flags[i];
+    char what[TEXT];
+    snprintf(what, sizeof what, "count of %s, n %" PRId64 ", %" PRId64 " set, shifts %d %d",
+             reference_type_name(flag_type), n, set, shift[0], shift[1]);
+    ok(ctx, vscan_count(ctx, from.view, count.view));
+    maps_judge(ctx, VSCAN_OK, &count, &set, (struct guarded *[]){&from, &count, NULL}, what);
+    free(flags);
+    free(encoded);
+}
+
+static void count(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 25};
+    int64_t sizes[SIZES];
+    for (int f = 0; f < FLAG_TYPES; f++) {
+        const size_t count = draw_sizes(sizes, &random);
+        for (size_t s = 0; s < count; s++)
+            for (int density = 0; density < MAPS_DENSITIES; density++)
+                run_count(flag_types[f], sizes[s], density, &random);
+        for (int n = 0; n < 300; n++) run_count(flag_types[f], n, 2 + n % 2, &random);
+    }
+}
+
 /* ---- Several calls --------------------------------------------------------------------------- */
 
 /* One call after the other, of alternating lengths, without a wait: each leaves the workspace as
@@ -413,12 +447,16 @@ static vscan_status pack_compare_on(vscan_ctx *ctx) {
 static vscan_status enumerate_on(vscan_ctx *ctx) {
     return vscan_enumerate(ctx, w.flags, w.out, NULL);
 }
+static vscan_status count_on(vscan_ctx *ctx) {
+    return vscan_count(ctx, w.flags, w.count);
+}
 
 static void refused_handles(void **state) {
     (void)state;
     world_check_contexts(pack_on);
     world_check_contexts(pack_compare_on);
     world_check_contexts(enumerate_on);
+    world_check_contexts(count_on);
     vscan_ctx *c = w.ctx;
     for (int i = 0; i < WRONG_HANDLES; i++) {
         const struct wrong_handle h = wrong_handle(i);
@@ -431,6 +469,8 @@ static void refused_handles(void **state) {
                           vscan_pack_compare(c, VSCAN_LESS, w.in, &three, h.handle, NULL));
         refused_untouched(h.status, "flags ", vscan_enumerate(c, h.handle, w.out, NULL));
         refused_untouched(h.status, "out ", vscan_enumerate(c, w.flags, h.handle, NULL));
+        refused_untouched(h.status, "flags ", vscan_count(c, h.handle, w.count));
+        refused_untouched(h.status, "count ", vscan_count(c, w.flags, h.handle));
         if (h.handle == NULL) continue; /* none */
         const vscan_count_options o = {.size = sizeof o, .count = h.handle};
         refused_untouched(h.status, "count ", vscan_pack(c, w.in, w.flags, w.out, &o));
@@ -454,6 +494,7 @@ static void refused_vectors(void **state) {
     for (int k = 0; k < 3; k++) {
         refused_untouched(type, "flags ", vscan_pack(c, w.in, no_flags[k], w.out, NULL));
         refused_untouched(type, "flags ", vscan_enumerate(c, no_flags[k], w.out, NULL));
+        refused_untouched(type, "flags ", vscan_count(c, no_flags[k], w.count));
     }
     vscan_buffer *const no_numbers[] = {w.of_float, w.of_double, w.of_byte, w.of_bit};
     for (int k = 0; k < 4; k++)
@@ -461,6 +502,14 @@ static void refused_vectors(void **state) {
     refused_untouched(type, "out ", vscan_pack(c, w.in, w.flags, w.of_float, NULL));
     refused_untouched(type, "out ",
                       vscan_pack_compare(c, VSCAN_LESS, w.in, &three, w.of_float, NULL));
+    refused_untouched(type, "count ", vscan_count(c, w.flags, w.one_int));
+    refused_untouched(length, "count ", vscan_count(c, w.flags, w.two_long));
+    vscan_buffer *ints, *inside; /* of which some are a long, too */
+    ok(c, vscan_buffer_wrap(c, VSCAN_INT, vscan_buffer_pointer(w.of_long), 8, &ints));
+    ok(c, vscan_buffer_view(w.of_long, 3, 1, &inside));
+    refused_untouched(overlap, "count ", vscan_count(c, ints, inside));
+    ok(c, vscan_buffer_destroy(ints));
+    ok(c, vscan_buffer_destroy(inside));
     refused_untouched(length, "flags ", vscan_pack(c, w.in, w.shorter, w.out, NULL));
     refused_untouched(length, "out ", vscan_enumerate(c, w.flags, w.shorter, NULL));
     refused_untouched(overlap, "out ", vscan_pack(c, w.in, w.flags, w.shifted, NULL));
@@ -494,10 +543,10 @@ static void refused_options(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pack),           cmocka_unit_test(pack_compare),
-        cmocka_unit_test(enumerate),      cmocka_unit_test(in_a_row),
-        cmocka_unit_test(late),           cmocka_unit_test(beyond_2_31),
-        world_unit_test(refused_handles), world_unit_test(refused_vectors),
-        world_unit_test(refused_options),
+        cmocka_unit_test(enumerate),      cmocka_unit_test(count),
+        cmocka_unit_test(in_a_row),       cmocka_unit_test(late),
+        cmocka_unit_test(beyond_2_31),    world_unit_test(refused_handles),
+        world_unit_test(refused_vectors), world_unit_test(refused_options),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -285,6 +285,7 @@ METHOD(permute, 3, "bbbB", NAMES("x", "positions", "out", "written"),
 METHOD(pack, 3, "bbbB", NAMES("x", "flags", "out", "count"), (c->ctx, B(0), B(1), B(2), COUNT(3)))
 METHOD(pack_compare, 4, "rbebB", NAMES("relation", "x", "right", "out", "count"),
        (c->ctx, (vscan_relation)INTEGER(0), B(1), &c->element, B(3), COUNT(4)))
+METHOD(count, 2, "bb", NAMES("flags", "count"), (c->ctx, B(0), B(1)))
 METHOD(enumerate, 2, "bbB", NAMES("flags", "out", "count"), (c->ctx, B(0), B(1), COUNT(2)))
 METHOD(split, 3, "bbbB", NAMES("x", "flags", "out", "count"), (c->ctx, B(0), B(1), B(2), COUNT(3)))
 METHOD(split_segmented, 4, "bbbbB", NAMES("x", "flags", "heads", "out", "count"),
@@ -479,6 +480,7 @@ PyMethodDef context_methods[] = {
     CALL(pack, "x, flags, out, *, count=None"),
     CALL(pack_compare, "relation, x, right, out, *, count=None"),
     CALL(enumerate, "flags, out, *, count=None"),
+    CALL(count, "flags, count"),
     CALL(split, "x, flags, out, *, count=None"),
     CALL(split_segmented, "x, flags, heads, out, *, count=None"),
     CALL(split_positions, "flags, out, *, count=None"),

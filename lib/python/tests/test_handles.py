@@ -78,6 +78,7 @@ CALLS = [
     ("pack", (X, HEADS, new(3)), {"count": new(1)}, [X[HEADS], [3]]),
     ("pack_compare", (">", X, 4, new(3)), {"count": new(1)}, [X[X > 4], [3]]),
     ("enumerate", (HEADS, new()), {"count": new(1)}, [[0, 1, 1, 1, 2, 2, 3, 3], [3]]),
+    ("count", (HEADS, new(1)), {}, [[3]]),
     ("split", (X, HEADS, new()), {"count": new(1)}, [[1, 4, 5, 2, 6, 3, 1, 9], [5]]),
     ("split_segmented", (X, HEADS, HEADS.copy(), new()), {}, [[1, 4, 3, 5, 1, 2, 6, 9]]),
     ("split_positions", (HEADS, new()), {}, [[5, 0, 1, 6, 2, 7, 3, 4]]),
