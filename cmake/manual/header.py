@@ -6,7 +6,7 @@ What is expected of the header:
   /** ... */                 a comment on the declarations that follow it
   /* ... */                  at the beginning of a line: text that introduces what follows
   indented by 2             a list: a name, two spaces or more, and its text, whose further lines are indented
-                            more; lines indented by 4 begin members of the item above
+                            more; lines indented by 4 begin members of the item above; steps have "1. " and no name
   indented by 4, after an
   empty line                lines that stay as they are: formulas, tables, programs
 """
@@ -51,7 +51,8 @@ class Text:
             items[-1] = (level, f"{items[-1][1]} {parts[1]}", f"{items[-1][2]} {parts[2]}")
         elif level >= 0 and parts:
             items.append((level, parts[1], parts[2]))
-        elif level == 0 and not (items and items[-1][1] == "" and not items[-1][2].endswith(".")):  # without a name
+        elif level == 0 and (re.match(r" +\d+\. ", line) or not items or items[-1][1] or items[-1][2].endswith(".")):
+            # without a name
             items.append((level, "", line.strip()))
         else:
             items[-1] = (*items[-1][:2], f"{items[-1][2]} {line.strip()}")

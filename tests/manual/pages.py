@@ -93,6 +93,8 @@ def look_at_html(folder):
                 yield f"{name}: a link to {link}"
         if re.search(r"/\*\*|VSCAN_API|^ \* |`|</?[a-z]+>", page.text.replace("<vscan", ""), re.M):
             yield f"{name}: what is no text"
+        if re.search(r"\b1\. .* 2\. ", page.text):
+            yield f"{name}: steps in one line"
     reached, ways = set(), ["index.html"]
     while ways:
         name = ways.pop()
