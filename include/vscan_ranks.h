@@ -16,7 +16,7 @@
  * first elements, rank 1 those that follow, and so on. Contexts of both backends may be mixed.
  *
  * How ranks reach each other is chosen where the group is made, and by nothing else. vscan_ranks_create_all makes
- * it of contexts of one process, for a thread a rank. vscan_mpi.h makes it of a communicator of MPI, with a library
+ * it of contexts of one process, for a thread a rank; vscan_ranks_create_nccl of a communicator of NCCL. vscan_mpi.h makes it of a communicator of MPI, with a library
  * of its own, libvscan_mpi; this library needs no MPI.
  *
  * Lengths. Parts may have any lengths. n stands for the length of this rank's part, N for that of the whole
@@ -132,6 +132,27 @@ typedef struct vscan_ranks_options {
 VSCAN_API vscan_status vscan_ranks_create_all(vscan_ctx *const *ctxs, int32_t count,
                                               const vscan_ranks_options *options,
                                               vscan_ranks **ranks);
+
+/**
+ * Makes a vscan_ranks of a communicator of NCCL: a rank on each GPU, in one process or many, on one machine or
+ * many. Collective over the communicator. The library opens libnccl.so.2 (version 2.18 or later), or has the one that is
+ * loaded already; it works on a communicator that it splits from the caller's.
+ *   ctx       this rank's context, on the communicator's GPU; it must outlive the vscan_ranks
+ *   comm      an ncclComm_t. Nothing else uses it during the call
+ *   options   NULL: that timeout
+ *     timeout   as in vscan_ranks_create_all; of the communicator's rank, from the begin of each step on
+ *   ranks     not NULL; receives the vscan_ranks, and is unchanged after a failure
+ * Elements go from GPU to GPU; words of the host go through a staging area there. A failure of NCCL, of CUDA or of time
+ * aborts the group's own communicator: the rank returns TRANSPORT, and the others miss it in time, if NCCL does not
+ * tell them before. If another rank has refused its arguments, that is TRANSPORT, too.
+ * vscan_ranks_destroy is collective for these.
+ * The sentence is that of vscan_ranks_last_error(NULL). Statuses: NULL, HANDLE (ctx), UNSUPPORTED (no NCCL, or ctx is
+ * not on a GPU), VALUE (another GPU than comm's, timeout), STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE, BACKEND,
+ * TRANSPORT. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_ranks_create_nccl(vscan_ctx *ctx, void *comm,
+                                               const vscan_ranks_options *options,
+                                               vscan_ranks **ranks);
 
 /**
  * Releases a vscan_ranks, and what its maker has taken for it. Collective; but after TRANSPORT it releases only memory of

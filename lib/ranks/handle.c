@@ -120,6 +120,7 @@ vscan_status vscan__ranks_release(vscan__ranks *ranks, vscan_status status) {
     free_room(ranks, &ranks->room_sums);
     free_room(ranks, &ranks->room_edges);
     free_room(ranks, &ranks->room_all);
+    free_room(ranks, &ranks->room_words);
     for (int i = 0; i < MOST_AREAS && !ranks->abandoned; i++)
         free_room(ranks, ranks->area_rooms + i);
     free(ranks->records);
@@ -127,6 +128,7 @@ vscan_status vscan__ranks_release(vscan__ranks *ranks, vscan_status status) {
     free(ranks->operands);
     free(ranks->begin);
     free(ranks->counts);
+    free(ranks->word_counts);
     free(ranks->in_begin);
     if (!ranks->abandoned) {
         free(ranks);

@@ -94,6 +94,7 @@ struct vscan__ranks {
     struct vscan__ranks_told *told;      /* one a rank */
     value *operands;                     /* size + 1 */
     int64_t *begin;                      /* size + 1: see layout.h */
+    int64_t *word_counts;                /* two a rank and two, where a transport needs them */
     int *counts, *displacements;         /* one a rank: of an all_gatherv */
     int64_t *in_begin, *out_begin;       /* size + 1 each, as the next: see move.h */
     int64_t *send_begin, *receive_begin, *spare;
@@ -106,7 +107,7 @@ struct vscan__ranks {
         void *memory;
         int64_t bytes;
         bool is_locked;
-    } room_sums, room_edges, room_all;               /* host memory that is kept */
+    } room_sums, room_edges, room_all, room_words;   /* host memory that is kept */
     struct vscan__ranks_room area_rooms[MOST_AREAS]; /* of areas (move.h), in their order */
     int areas;                                       /* how many of them are in use */
     struct vscan__ranks *older;                      /* of those that are abandoned */

@@ -8,79 +8,15 @@
  * come, that leave, that call something else, and bad arguments are statuses and sentences. The program is made of the
  * library's sources, so that it can also ask the transport itself. Exit status 77 where there is no GPU.
  */
-#include <pthread.h>
-#include <setjmp.h>
 #include <stdatomic.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "ranks/internal.h"
-#include "verbs.h"
-
-enum { SHORT = 200, LONG = 600000 }; /* ms: of a rank that does not come, and of those that do */
+#include "threads.h"
 
 static vscan_backend backend = VSCAN_BACKEND_CPU;
 static bool small;
-
-/* What the threads of a group share. */
-static struct {
-    pthread_barrier_t all;
-    bool says[MOST_RANKS];
-    vscan_ctx *ctxs[MOST_RANKS];
-    vscan_ranks *groups[MOST_RANKS];
-    int64_t n, failed[MOST_RANKS];
-    vscan_status status[MOST_RANKS];
-    char sentence[MOST_RANKS][512];
-} run;
-
-void stop(vscan_status status, const char *call) {
-    fprintf(stderr, "rank %d: %s: %s: %s | %s\n", rank, call, vscan_ranks_status_name(status),
-            vscan_ranks_last_error(group), vscan_ctx_last_error(ctx));
-    exit(1);
-}
-
-bool all_say(bool yes) {
-    run.says[rank] = yes;
-    (void)pthread_barrier_wait(&run.all);
-    bool all = true;
-    for (int r = 0; r < ranks; r++) all = all && run.says[r];
-    (void)pthread_barrier_wait(&run.all);
-    return all;
-}
-
-/* ---- Threads --------------------------------------------------------------------------------- */
-
-struct thread {
-    pthread_t thread;
-    int rank, ranks;
-    void (*body)(void);
-};
-
-static void *begin(void *argument) {
-    const struct thread *const own = argument;
-    rank = own->rank;
-    ranks = own->ranks;
-    ctx = run.ctxs[rank];
-    group = run.groups[rank];
-    own->body();
-    return NULL;
-}
-
-static void on_all_ranks(int count, void (*body)(void)) {
-    struct thread threads[MOST_RANKS];
-    assert_int_equal(pthread_barrier_init(&run.all, NULL, (unsigned)count), 0);
-    for (int r = 0; r < count; r++) {
-        threads[r] = (struct thread){.rank = r, .ranks = count, .body = body};
-        assert_int_equal(pthread_create(&threads[r].thread, NULL, begin, threads + r), 0);
-    }
-    for (int r = 0; r < count; r++) assert_int_equal(pthread_join(threads[r].thread, NULL), 0);
-    (void)pthread_barrier_destroy(&run.all);
-}
 
 static void open_group(int count, int64_t timeout) {
     const vscan_ranks_options options = {.size = sizeof options, .timeout = timeout};
@@ -105,23 +41,7 @@ static void close_group(int count) {
     }
 }
 
-/* What a call has given on this rank, for the main thread. */
-static void note(vscan_status status) {
-    run.status[rank] = status;
-    (void)snprintf(run.sentence[rank], sizeof run.sentence[rank], "%s",
-                   vscan_ranks_last_error(group));
-}
-
 /* ---- Every operation ------------------------------------------------------------------------- */
-
-static void verbs_of_rank(void) {
-    const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
-    CHECK(vscan_ctx_create(&options, &host));
-    failed = 0;
-    run_verbs(run.n, 7);
-    run.failed[rank] = failed;
-    CHECK(vscan_ctx_destroy(host));
-}
 
 static void same_bits(void **state) {
     static const struct {
@@ -137,6 +57,16 @@ static void same_bits(void **state) {
         on_all_ranks(cases[k].ranks, verbs_of_rank);
         assert_int_equal(run.failed[0], 0);
         close_group(cases[k].ranks);
+    }
+}
+
+static void each_function(void **state) {
+    static const int sizes[] = {1, 2, 5};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        open_group(sizes[k], LONG);
+        on_all_ranks(sizes[k], transport_of_rank);
+        close_group(sizes[k]);
     }
 }
 
@@ -206,23 +136,6 @@ static void elements_of_gpus(void **state) {
 
 /* ---- Ranks that do not come ------------------------------------------------------------------ */
 
-/* A scan of one element a rank. */
-static vscan_status scan_one(void) {
-    vscan_buffer *one;
-    CHECK(vscan_buffer_create(ctx, VSCAN_INT, 1, &one));
-    CHECK(vscan_buffer_set(one, 0, &(int32_t){1}));
-    const vscan_status status = vscan_ranks_scan(group, VSCAN_PLUS, one, one, NULL);
-    CHECK(vscan_buffer_destroy(one));
-    return status;
-}
-
-/* What the rank has noted. */
-static void expect(int r, const char *words) {
-    assert_int_equal(run.status[r], VSCAN_RANKS_ERROR_TRANSPORT);
-    if (strstr(run.sentence[r], words) == NULL)
-        fail_msg("rank %d says \"%s\", not \"%s\"", r, run.sentence[r], words);
-}
-
 static void all_but_0_scan(void) {
     if (rank > 0) note(scan_one());
 }
@@ -259,11 +172,13 @@ static void who_leaves_is_told(void **state) {
     for (int r = 0; r < 3; r++) CHECK(vscan_ctx_destroy(run.ctxs[r]));
 }
 
-/* All have come to one meeting, and rank 1 waits for a state that is never sent; rank 2 for one that rank 1 sends. */
+/* All have come to one meeting, and rank 1 waits for a state that is not sent since then; rank 2 for one that rank 1 sends. */
 static void wait_for_state(void) {
     vscan__ranks *const own = vscan__ranks_enter(group, "test");
     const int64_t told = rank;
     int64_t all[3], state = 0;
+    if (rank == 0)
+        CHECK(own->transport->send(own, 1, 0, &told, sizeof told)); /* of an earlier call */
     CHECK(own->transport->all_gather(own, &told, sizeof told, all));
     if (rank == 1) CHECK(own->transport->send(own, 2, 1, &told, sizeof told));
     if (rank == 2) CHECK(own->transport->receive(own, 1, 1, &state, sizeof state));
@@ -362,11 +277,15 @@ static void too_many(void **state) {
 }
 
 int main(int argc, char **argv) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits),          cmocka_unit_test(nobody_waits_for_ever),
-        cmocka_unit_test(who_leaves_is_told), cmocka_unit_test(states_are_missed),
-        cmocka_unit_test(all_agree),          cmocka_unit_test(elements_of_gpus),
-        cmocka_unit_test(bad_arguments),      cmocka_unit_test(too_many)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(each_function),
+                                              cmocka_unit_test(same_bits),
+                                              cmocka_unit_test(nobody_waits_for_ever),
+                                              cmocka_unit_test(who_leaves_is_told),
+                                              cmocka_unit_test(states_are_missed),
+                                              cmocka_unit_test(all_agree),
+                                              cmocka_unit_test(elements_of_gpus),
+                                              cmocka_unit_test(bad_arguments),
+                                              cmocka_unit_test(too_many)};
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
     small = sizes != NULL && strcmp(sizes, "small") == 0;
     if (argc > 1 && strcmp(argv[1], "cuda") == 0) backend = VSCAN_BACKEND_CUDA;

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transport by NCCL, on a communicator that is split from the caller's and does not block. Words of the host go through
+ * a staging area on the GPU, on a stream that waits for nothing else; elements go from GPU to GPU. Whatever is waited for
+ * has a deadline: after it, and after any error, the communicator is aborted, which ends its kernels, and the group is
+ * useless. So a failure on one rank is told to no other; these miss it, by time.
+ */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu.h"
+#include "internal.h"
+#include "nccl.h"
+
+/* Bytes of the staging area: words of all ranks, piece by piece; at its end are states, two that are sent and one that comes. */
+enum { WORDS = 1 << 18, FOR_A_RANK = 64, STATE = 512 };
+
+/* What is behind a handle. */
+struct of_nccl {
+    vscan__ranks shared;
+    struct vscan__ranks_nccl nccl;
+    struct vscan__ranks_driver driver;
+    void *comm, *stream;
+    vscan_buffer *buffer; /* the staging area on the GPU */
+    char *there, *here;   /* its memory, and the host's beside it */
+    int64_t bytes;        /* of words */
+    int64_t timeout;      /* ms */
+    int64_t deadline;     /* of what is waited for, ms */
+    int device;           /* the driver's name of it */
+};
+
+static struct of_nccl *of(vscan__ranks *ranks) {
+    return (struct of_nccl *)ranks;
+}
+
+/* ---- Failing, and waiting -------------------------------------------------------------------- */
+
+static int64_t now(void) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000) + time.tv_nsec / 1000000;
+}
+
+/* Ends whatever runs. */
+static vscan_status give_up(struct of_nccl *m, const char *what, const char *why) {
+    if (m->comm != NULL) (void)m->nccl.CommAbort(m->comm);
+    m->comm = NULL;
+    m->shared.broken = true;
+    return vscan__ranks_fail(&m->shared, (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT,
+                             "rank %d: %s: %s", m->shared.rank, what, why);
+}
+
+static vscan_status miss(struct of_nccl *m, const char *what) {
+    char words[80];
+    (void)snprintf(words, sizeof words, "another rank has not come within %lld ms",
+                   (long long)m->timeout);
+    return give_up(m, what, words);
+}
+
+/* What a function of NCCL has returned, or what has come of it. */
+static vscan_status note(struct of_nccl *m, int code, const char *what) {
+    while (code == NCCL_IN_PROGRESS) {
+        if (now() > m->deadline) return miss(m, what);
+        (void)sched_yield();
+        const int asked = m->nccl.CommGetAsyncError(m->comm, &code);
+        if (asked != NCCL_SUCCESS) code = asked;
+    }
+    return code == NCCL_SUCCESS ? VSCAN_OK : give_up(m, what, m->nccl.GetErrorString(code));
+}
+
+/* The same of the driver. */
+static vscan_status note_driver(struct of_nccl *m, int code, const char *what) {
+    return code == 0 ? VSCAN_OK : give_up(m, what, "CUDA failed");
+}
+
+/* Waits until all that was enqueued is done. */
+static vscan_status wait_done(struct of_nccl *m) {
+    int code;
+    while ((code = m->driver.stream_query(m->stream)) == NOT_READY) {
+        int error = NCCL_SUCCESS;
+        if (now() > m->deadline) return miss(m, "NCCL");
+        TRY(note(m, m->nccl.CommGetAsyncError(m->comm, &error), "ncclCommGetAsyncError"));
+        if (error != NCCL_IN_PROGRESS) TRY(note(m, error, "NCCL"));
+        (void)sched_yield();
+    }
+    return note_driver(m, code, "cuStreamQuery");
+}
+
+/* Begins and ends what one function of the transport does: the device's context is current, and there is a deadline. */
+static vscan_status enter(struct of_nccl *m) {
+    void *context;
+    m->deadline = now() + m->timeout;
+    if (m->comm == NULL) return vscan__ranks_is_broken(&m->shared);
+    if (vscan__ranks_enter_device(&m->driver, m->shared.device, &m->device, &context))
+        return VSCAN_OK;
+    return give_up(m, "cuCtxPushCurrent", "CUDA failed");
+}
+
+static vscan_status leave(struct of_nccl *m, vscan_status status) {
+    vscan__ranks_leave_device(&m->driver, m->device);
+    return status;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* Bytes of the staging area, to the GPU and from there. */
+static vscan_status upload(struct of_nccl *m, int64_t at, int64_t bytes) {
+    return note_driver(m,
+                       m->driver.copy((uintptr_t)(m->there + at), (uintptr_t)(m->here + at),
+                                      (size_t)bytes, m->stream),
+                       "cuMemcpyAsync");
+}
+
+static vscan_status download(struct of_nccl *m, int64_t at, int64_t bytes) {
+    TRY(note_driver(m,
+                    m->driver.copy((uintptr_t)(m->here + at), (uintptr_t)(m->there + at),
+                                   (size_t)bytes, m->stream),
+                    "cuMemcpyAsync"));
+    return wait_done(m);
+}
+
+/* How many bytes of each rank there is room for at a time. */
+static int64_t piece_of(const struct of_nccl *m) {
+    return m->bytes / (m->shared.size + 1) / 8 * 8;
+}
+
+/* The first bytes of the staging area from each rank to all, behind them. */
+static vscan_status gather_piece(struct of_nccl *m, int64_t bytes) {
+    TRY(upload(m, 0, bytes));
+    TRY(note(
+        m,
+        m->nccl.AllGather(m->there, m->there + bytes, (size_t)bytes, NCCL_INT8, m->comm, m->stream),
+        "ncclAllGather"));
+    return download(m, bytes, bytes * m->shared.size);
+}
+
+/* own has counts[rank] bytes, all those of each rank r from all + begins[r] on; its own may be there before. */
+static vscan_status gather(struct of_nccl *m, const void *own, char *all, const int64_t *counts,
+                           const int64_t *begins) {
+    const int size = m->shared.size;
+    const int64_t piece = piece_of(m);
+    int64_t most = 0;
+    for (int r = 0; r < size; r++) most = counts[r] > most ? counts[r] : most;
+    for (int64_t at = 0; at < most; at += piece) {
+        const int64_t bytes = most - at < piece ? most - at : piece;
+        const int64_t left = counts[m->shared.rank] - at, mine = left < bytes ? left : bytes;
+        memset(m->here, 0, (size_t)bytes);
+        if (mine > 0) memcpy(m->here, (const char *)own + at, (size_t)mine);
+        TRY(gather_piece(m, bytes));
+        for (int r = 0; r < size; r++) {
+            const int64_t rest = counts[r] - at < bytes ? counts[r] - at : bytes;
+            if (rest > 0) memcpy(all + begins[r] + at, m->here + bytes * (1 + r), (size_t)rest);
+        }
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status gather_evenly(struct of_nccl *m, const void *own, int64_t bytes, char *all) {
+    int64_t *const counts = m->shared.word_counts, *const begins = counts + m->shared.size;
+    for (int r = 0; r < m->shared.size; r++) counts[r] = bytes, begins[r] = r * bytes;
+    return gather(m, own, all, counts, begins);
+}
+
+static vscan_status all_gather(vscan__ranks *ranks, const void *own, int bytes, void *all) {
+    struct of_nccl *const m = of(ranks);
+    TRY(enter(m));
+    return leave(m, gather_evenly(m, own, bytes, all));
+}
+
+static vscan_status all_gatherv(vscan__ranks *ranks, uint64_t *all, const int *counts,
+                                const int *begins) {
+    struct of_nccl *const m = of(ranks);
+    int64_t *const in_bytes = ranks->word_counts, *const places = in_bytes + ranks->size;
+    for (int r = 0; r < ranks->size; r++) {
+        in_bytes[r] = counts[r] * (int64_t)sizeof *all;
+        places[r] = begins[r] * (int64_t)sizeof *all;
+    }
+    TRY(enter(m));
+    return leave(m, gather(m, all + begins[ranks->rank], (char *)all, in_bytes, places));
+}
+
+/* The sum of the ranks before is of few longs. */
+static vscan_status sum_before(struct of_nccl *m, const int64_t *own, int64_t *all, int n) {
+    const int64_t piece = piece_of(m) / 8;
+    for (int64_t at = 0; at < n; at += piece) {
+        const int64_t longs = n - at < piece ? n - at : piece;
+        memcpy(m->here, own + at, (size_t)longs * sizeof *own);
+        TRY(gather_piece(m, longs * 8));
+        const int64_t *const told = (const int64_t *)(const void *)m->here + longs;
+        for (int64_t i = 0; i < longs; i++) {
+            all[at + i] = 0;
+            for (int r = 0; r < m->shared.rank; r++) all[at + i] += told[r * longs + i];
+        }
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status reduce(struct of_nccl *m, int op, const int64_t *own, int64_t *all, int n) {
+    const int64_t piece = m->bytes / 8;
+    for (int64_t at = 0; at < n; at += piece) {
+        const int64_t longs = n - at < piece ? n - at : piece;
+        memcpy(m->here, own + at, (size_t)longs * sizeof *own);
+        TRY(upload(m, 0, longs * 8));
+        TRY(note(m,
+                 m->nccl.AllReduce(m->there, m->there, (size_t)longs, NCCL_INT64, op, m->comm,
+                                   m->stream),
+                 "ncclAllReduce"));
+        TRY(download(m, 0, longs * 8));
+        memcpy(all + at, m->here, (size_t)longs * sizeof *all);
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status all_reduce(vscan__ranks *ranks, enum vscan__ranks_reduction how,
+                               const int64_t *own, int64_t *all, int n) {
+    struct of_nccl *const m = of(ranks);
+    TRY(enter(m));
+    return leave(m, how == REDUCE_SUM_BEFORE
+                        ? sum_before(m, own, all, n)
+                        : reduce(m, how == REDUCE_MIN ? NCCL_MIN : NCCL_SUM, own, all, n));
+}
+
+/* ---- From rank to rank ----------------------------------------------------------------------- */
+
+/* Bytes to each rank and from each, from one memory of the GPU to another, all at once. */
+static vscan_status swap(struct of_nccl *m, const char *from, const int64_t *send_begin, char *to,
+                         const int64_t *receive_begin, int64_t size) {
+    TRY(note(m, m->nccl.GroupStart(), "ncclGroupStart"));
+    int code = NCCL_SUCCESS;
+    for (int i = 1; i < m->shared.size; i++) {
+        const int to_rank = (m->shared.rank + i) % m->shared.size;
+        const int from_rank = (m->shared.rank + m->shared.size - i) % m->shared.size;
+        const int64_t *const sent = send_begin + to_rank, *const come = receive_begin + from_rank;
+        const size_t out = (size_t)((sent[1] - sent[0]) * size),
+                     in = (size_t)((come[1] - come[0]) * size);
+        if (out > 0 && (code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS))
+            code = m->nccl.Send(from + sent[0] * size, out, NCCL_INT8, to_rank, m->comm, m->stream);
+        if (in > 0 && (code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS))
+            code = m->nccl.Recv(to + come[0] * size, in, NCCL_INT8, from_rank, m->comm, m->stream);
+    }
+    const int ended = m->nccl.GroupEnd(); /* in any case */
+    if (code != NCCL_SUCCESS && code != NCCL_IN_PROGRESS)
+        return note(m, code, "ncclSend, ncclRecv");
+    return note(m, ended, "ncclGroupEnd");
+}
+
+static vscan_status all_to_all(vscan__ranks *ranks, const int64_t *own, int64_t *all) {
+    struct of_nccl *const m = of(ranks);
+    const int64_t bytes = ranks->size * (int64_t)sizeof *own;
+    int64_t *const begin = ranks->word_counts;
+    for (int r = 0; r <= ranks->size; r++) begin[r] = r;
+    memcpy(m->here, own, (size_t)bytes);
+    TRY(enter(m));
+    vscan_status status = upload(m, 0, bytes);
+    if (status == VSCAN_OK) status = swap(m, m->there, begin, m->there + bytes, begin, 8);
+    if (status == VSCAN_OK) status = download(m, bytes, bytes);
+    if (status == VSCAN_OK) memcpy(all, m->here + bytes, (size_t)bytes);
+    all[ranks->rank] = own[ranks->rank];
+    return leave(m, status);
+}
+
+/* Where a state lies in the staging area: 0 and 1 are sent, 2 comes. */
+static int64_t place_of(const struct of_nccl *m, int which) {
+    return m->bytes + which * (int64_t)STATE;
+}
+
+/* On its stream a state is sent once the receiver takes it; messages of a call all have one direction, so none waits for itself. */
+static vscan_status send_state(struct of_nccl *m, int to, int message, const void *state,
+                               int bytes) {
+    const int64_t at = place_of(m, message);
+    memcpy(m->here + at, state, (size_t)bytes);
+    TRY(upload(m, at, bytes));
+    return note(m, m->nccl.Send(m->there + at, (size_t)bytes, NCCL_INT8, to, m->comm, m->stream),
+                "ncclSend");
+}
+
+static vscan_status receive_state(struct of_nccl *m, int from, void *state, int bytes) {
+    const int64_t at = place_of(m, 2);
+    TRY(note(m, m->nccl.Recv(m->there + at, (size_t)bytes, NCCL_INT8, from, m->comm, m->stream),
+             "ncclRecv"));
+    TRY(download(m, at, bytes));
+    memcpy(state, m->here + at, (size_t)bytes);
+    return VSCAN_OK;
+}
+
+static vscan_status send(vscan__ranks *ranks, int to, int message, const void *state, int bytes) {
+    TRY(enter(of(ranks)));
+    return leave(of(ranks), send_state(of(ranks), to, message, state, bytes));
+}
+
+static vscan_status receive(vscan__ranks *ranks, int from, int message, void *state, int bytes) {
+    (void)message; /* they come in the order in which they are sent */
+    TRY(enter(of(ranks)));
+    return leave(of(ranks), receive_state(of(ranks), from, state, bytes));
+}
+
+static vscan_status wait_sent(vscan__ranks *ranks) {
+    TRY(enter(of(ranks)));
+    return leave(of(ranks), wait_done(of(ranks)));
+}
+
+/*
+ * Memory of the host goes through the staging area, in pieces that both sides know: so many bytes for each rank, and from
+ * each. All ranks have either side at the same place, as they run the same code.
+ */
+static vscan_status swap_staged(struct of_nccl *m, struct vscan__ranks_place from,
+                                struct vscan__ranks_place to, int64_t size) {
+    const vscan__ranks *const ranks = &m->shared;
+    const int n = ranks->size;
+    const int64_t piece = m->bytes / (2 * n) / 8 * 8; /* bytes */
+    int64_t *const sent = ranks->word_counts, *const come = sent + n + 1;
+    int64_t most = 0;
+    for (int r = 0; r < n; r++) {
+        const int64_t out = (ranks->send_begin[r + 1] - ranks->send_begin[r]) * size,
+                      in = (ranks->receive_begin[r + 1] - ranks->receive_begin[r]) * size;
+        if (r != ranks->rank && out > most) most = out;
+        if (r != ranks->rank && in > most) most = in;
+    }
+    for (int64_t at = 0; at < most; at += piece) {
+        sent[0] = come[0] = 0;
+        for (int r = 0; r < n; r++) {
+            const int64_t out = (ranks->send_begin[r + 1] - ranks->send_begin[r]) * size - at,
+                          in = (ranks->receive_begin[r + 1] - ranks->receive_begin[r]) * size - at;
+            const bool other = r != ranks->rank;
+            sent[r + 1] = sent[r] + (!other || out < 0 ? 0 : out < piece ? out : piece);
+            come[r + 1] = come[r] + (!other || in < 0 ? 0 : in < piece ? in : piece);
+            if (sent[r + 1] > sent[r])
+                memcpy(m->here + sent[r], from.at + ranks->send_begin[r] * size + at,
+                       (size_t)(sent[r + 1] - sent[r]));
+        }
+        const int64_t behind = m->bytes / 2;
+        if (sent[n] > 0) TRY(upload(m, 0, sent[n]));
+        TRY(swap(m, m->there, sent, m->there + behind, come, 1));
+        if (come[n] > 0) TRY(download(m, behind, come[n]));
+        TRY(wait_done(m));
+        for (int r = 0; r < n; r++)
+            if (come[r + 1] > come[r])
+                memcpy(to.at + ranks->receive_begin[r] * size + at, m->here + behind + come[r],
+                       (size_t)(come[r + 1] - come[r]));
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status exchange(vscan__ranks *ranks, struct vscan__ranks_place from,
+                             struct vscan__ranks_place to, int64_t size) {
+    struct of_nccl *const m = of(ranks);
+    TRY(enter(m));
+    if (!from.on_gpu || !to.on_gpu) return leave(m, swap_staged(m, from, to, size));
+    vscan_status status = swap(m, from.at, ranks->send_begin, to.at, ranks->receive_begin, size);
+    if (status == VSCAN_OK) status = wait_done(m);
+    return leave(m, status);
+}
+
+/* ---- Making and destroying ------------------------------------------------------------------- */
+
+static vscan_status check(vscan__ranks *ranks) {
+    (void)ranks; /* messages will show */
+    return VSCAN_OK;
+}
+
+static bool takes_gpu_memory(void) {
+    return true;
+}
+
+/* Leaves the others, which all do so. */
+static vscan_status leave_all(struct of_nccl *m) {
+    vscan_status status = note(m, m->nccl.CommFinalize(m->comm), "ncclCommFinalize");
+    if (status == VSCAN_OK) status = note(m, m->nccl.CommDestroy(m->comm), "ncclCommDestroy");
+    if (status == VSCAN_OK) m->comm = NULL;
+    return status;
+}
+
+static vscan_status end(vscan__ranks *ranks) {
+    struct of_nccl *const m = of(ranks);
+    vscan_status status = VSCAN_OK;
+    if (m->comm != NULL) status = enter(m);
+    if (m->comm != NULL) status = leave(m, leave_all(m));
+    if (m->stream != NULL) (void)m->driver.stream_destroy(m->stream);
+    (void)vscan_buffer_destroy(m->buffer);
+    vscan__ranks_close_driver(&m->driver);
+    if (m->nccl.library != NULL) (void)dlclose(m->nccl.library);
+    return status;
+}
+
+static const struct vscan__ranks_transport transport = {.check = check,
+                                                        .end = end,
+                                                        .takes_gpu_memory = takes_gpu_memory,
+                                                        .all_gather = all_gather,
+                                                        .all_gatherv = all_gatherv,
+                                                        .all_reduce = all_reduce,
+                                                        .all_to_all = all_to_all,
+                                                        .send = send,
+                                                        .receive = receive,
+                                                        .wait_sent = wait_sent,
+                                                        .exchange = exchange};
+
+static vscan_status open_nccl(struct of_nccl *m) {
+    struct vscan__ranks_nccl *const nccl = &m->nccl;
+    nccl->library = dlopen("libnccl.so.2", RTLD_NOW);
+    if (nccl->library == NULL)
+        return vscan__ranks_fail(&m->shared, VSCAN_ERROR_UNSUPPORTED,
+                                 "libnccl.so.2 cannot be opened");
+    bool there = vscan__ranks_find(nccl->library, "ncclGetErrorString", &nccl->GetErrorString);
+#define X(name, arguments)                                                                         \
+    there = there && vscan__ranks_find(nccl->library, "nccl" #name, &nccl->name);
+    NCCL_FUNCTIONS(X)
+#undef X
+    return there ? VSCAN_OK
+                 : vscan__ranks_fail(&m->shared, VSCAN_ERROR_UNSUPPORTED,
+                                     "libnccl.so.2 is older than version 2.18");
+}
+
+/* What this rank needs of its own before it can join. */
+static vscan_status prepare(struct of_nccl *m, vscan_ctx *ctx, const vscan_ranks_options *options,
+                            void *comm) {
+    vscan__ranks *const ranks = &m->shared;
+    vscan_ranks_options known;
+    int device = -1;
+    if (ctx == NULL) return vscan__ranks_fail(ranks, VSCAN_ERROR_NULL, "ctx is NULL");
+    if (vscan_ctx_device(ctx) < 0)
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_HANDLE, "ctx is no live context");
+    TRY(vscan__ranks_read_making(ranks, options, &known));
+    m->timeout = known.timeout;
+    ranks->ctx = ctx;
+    ranks->device = vscan_ctx_device(ctx);
+    if (!vscan__ranks_is_on_gpu(ranks))
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_UNSUPPORTED, "ctx is not on a GPU");
+    TRY(note(m, m->nccl.CommCuDevice(comm, &device), "ncclCommCuDevice"));
+    if (device != ranks->device)
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_VALUE,
+                                 "comm is on device %d, the context on %d", device,
+                                 (int)ranks->device);
+    if (!vscan__ranks_open_driver(&m->driver))
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_UNSUPPORTED, "there is no libcuda.so.1");
+    m->bytes = WORDS + FOR_A_RANK * (int64_t)ranks->size;
+    const int64_t bytes = place_of(m, 3);
+    m->here = vscan__ranks_room(ranks, &ranks->room_words, bytes);
+    ranks->word_counts = calloc(2 * (size_t)ranks->size + 2, sizeof *ranks->word_counts);
+    if (m->here == NULL || ranks->word_counts == NULL)
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_HOST_MEMORY, "no host memory");
+    TRY(vscan__ranks_say(ranks, ctx, vscan_buffer_create(ctx, VSCAN_BYTE, bytes, &m->buffer)));
+    m->there = vscan_buffer_pointer(m->buffer);
+    void *context;
+    if (!vscan__ranks_enter_device(&m->driver, ranks->device, &m->device, &context))
+        return vscan__ranks_fail(ranks, VSCAN_ERROR_BACKEND, "cuCtxPushCurrent failed");
+    const int code = m->driver.stream_create(&m->stream, NON_BLOCKING);
+    return leave(m, code == 0
+                        ? VSCAN_OK
+                        : vscan__ranks_fail(ranks, VSCAN_ERROR_BACKEND, "cuStreamCreate failed"));
+}
+
+/* A communicator of this group's own. A rank that has failed takes no part in it, which the others see. */
+static vscan_status join(struct of_nccl *m, vscan_status status, void *comm) {
+    struct vscan__ranks_nccl_config config = NCCL_NON_BLOCKING;
+    const int size = m->shared.size;
+    int members = 0;
+    m->deadline = now() + m->timeout;
+    const int code = m->nccl.CommSplit(comm, status == VSCAN_OK ? 0 : NCCL_NO_COLOR, m->shared.rank,
+                                       &m->comm, &config);
+    if (status != VSCAN_OK) return status;
+    TRY(note(m, code, "ncclCommSplit"));
+    TRY(note(m, m->nccl.CommCount(m->comm, &members), "ncclCommCount"));
+    if (members == size) return VSCAN_OK;
+    return give_up(m, "ncclCommSplit", "another rank has refused its arguments");
+}
+
+vscan_status vscan_ranks_create_nccl(vscan_ctx *ctx, void *comm, const vscan_ranks_options *options,
+                                     vscan_ranks **ranks) {
+    struct of_nccl *const m = calloc(1, sizeof *m);
+    vscan__ranks *const shared = vscan__ranks_new((vscan__ranks *)m, &transport, __func__);
+    if (shared == NULL) return VSCAN_ERROR_HOST_MEMORY;
+    vscan_status status = VSCAN_OK;
+    if (comm == NULL) status = vscan__ranks_fail(shared, VSCAN_ERROR_NULL, "comm is NULL");
+    if (status == VSCAN_OK) status = open_nccl(m);
+    if (status == VSCAN_OK)
+        status = note(m, m->nccl.CommUserRank(comm, &shared->rank), "ncclCommUserRank");
+    if (status == VSCAN_OK)
+        status = note(m, m->nccl.CommCount(comm, &shared->size), "ncclCommCount");
+    if (status == VSCAN_OK) {
+        status = join(m, prepare(m, ctx, options, comm), comm);
+        if (status == VSCAN_OK) status = vscan__ranks_publish(shared, VSCAN_OK, ctx, ranks);
+    }
+    return status == VSCAN_OK ? VSCAN_OK : vscan__ranks_release(shared, status);
+}
