@@ -61,11 +61,20 @@ static vscan_status miss(struct of_nccl *m, const char *what) {
     return give_up(m, what, words);
 }
 
+/* Between two looks; the first ones are near together. */
+static void pause_between(int look) {
+    enum { LOOKS = 2000, NAP = 20000 }; /* ns */
+    if (look < LOOKS)
+        (void)sched_yield();
+    else
+        (void)nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL);
+}
+
 /* What a function of NCCL has returned, or what has come of it. */
 static vscan_status note(struct of_nccl *m, int code, const char *what) {
-    while (code == NCCL_IN_PROGRESS) {
+    for (int look = 0; code == NCCL_IN_PROGRESS; look++) {
         if (now() > m->deadline) return miss(m, what);
-        (void)sched_yield();
+        pause_between(look);
         const int asked = m->nccl.CommGetAsyncError(m->comm, &code);
         if (asked != NCCL_SUCCESS) code = asked;
     }
@@ -80,12 +89,12 @@ static vscan_status note_driver(struct of_nccl *m, int code, const char *what) {
 /* Waits until all that was enqueued is done. */
 static vscan_status wait_done(struct of_nccl *m) {
     int code;
-    while ((code = m->driver.stream_query(m->stream)) == NOT_READY) {
+    for (int look = 0; (code = m->driver.stream_query(m->stream)) == NOT_READY; look++) {
         int error = NCCL_SUCCESS;
         if (now() > m->deadline) return miss(m, "NCCL");
         TRY(note(m, m->nccl.CommGetAsyncError(m->comm, &error), "ncclCommGetAsyncError"));
         if (error != NCCL_IN_PROGRESS) TRY(note(m, error, "NCCL"));
-        (void)sched_yield();
+        pause_between(look);
     }
     return note_driver(m, code, "cuStreamQuery");
 }

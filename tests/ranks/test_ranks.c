@@ -17,6 +17,7 @@
 
 static vscan_backend backend = VSCAN_BACKEND_CPU;
 static bool small;
+static int32_t devices;
 
 static void open_group(int count, int64_t timeout) {
     const vscan_ranks_options options = {.size = sizeof options, .timeout = timeout};
@@ -24,6 +25,7 @@ static void open_group(int count, int64_t timeout) {
         const vscan_ctx_options of_ctx = {.size = sizeof of_ctx,
                                           .backend =
                                               r % 2 == 0 ? (int32_t)backend : VSCAN_BACKEND_CPU,
+                                          .device = r % 2 == 0 ? r / 2 % devices : 0,
                                           .threads = 1};
         CHECK(vscan_ctx_create(&of_ctx, run.ctxs + r));
     }
@@ -289,7 +291,6 @@ int main(int argc, char **argv) {
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
     small = sizes != NULL && strcmp(sizes, "small") == 0;
     if (argc > 1 && strcmp(argv[1], "cuda") == 0) backend = VSCAN_BACKEND_CUDA;
-    int32_t devices = 0;
     if (vscan_device_count(backend, &devices) != VSCAN_OK || devices < 1) {
         fprintf(stderr, "there is no GPU\n");
         return 77;
