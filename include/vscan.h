@@ -496,7 +496,9 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     scan_extreme, reduce_extreme,
  *     distribute_segmented, distribute_totals
  *     scan_rows, scan_columns, reduce_rows,         for a new shape                 the same call once,
- *     reduce_columns                                                                before
+ *     reduce_columns, reduce_extreme_rows,                                          before
+ *     reduce_extreme_columns,
+ *     reduce_extreme_by_offsets
  *     sort, sort_by_offsets                         for a sort that needs more      vscan_sort_reserve
  *                                                   than any before
  *     split, split_segmented, split_positions,      for a call that needs more      the same call once,
@@ -1155,6 +1157,77 @@ VSCAN_API vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vsca
 VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             int64_t rows, int64_t columns, vscan_buffer *totals,
                                             const vscan_matrix_options *options);
+
+/* ---- Maximum and minimum of rows, columns and segments --------------------------------------- */
+
+/** Options of vscan_reduce_extreme_rows and _columns, which explain the members, and _by_offsets. */
+typedef struct vscan_extreme_lines_options {
+    int64_t size;      /**< sizeof(vscan_extreme_lines_options) */
+    int32_t direction; /**< a vscan_direction */
+    int32_t in_vector; /**< 0: positions are counted in the line; 1: in the vector */
+    int64_t pitch;     /**< elements from a row to the next, or 0 */
+    int64_t matrices;  /**< how many, or 0 */
+} vscan_extreme_lines_options;
+
+/**
+ * Maximum or minimum of every row, or every column, of a matrix, and its position (argmax and argmin along an
+ * axis in other libraries): totals[l] and positions[l] are what vscan_reduce_extreme gives for line l alone.
+ * So of equal elements the first one counts, backward the last one; -0 is less than +0; and where a line has
+ * a NaN, the result is a NaN, at the first one's position.
+ *   op              VSCAN_MAX or VSCAN_MIN
+ *   in              int, long, float or double, of the length that vscan_scan_rows asks for
+ *   rows, columns   of a matrix, at least 0
+ *   totals          of in's type, `rows` elements (vscan_reduce_extreme_columns: `columns`) for each matrix.
+ *                   Overlaps no other argument. NULL: only the positions are written
+ *   positions       int or long, as many elements. Overlaps no other argument. int only where a line, or with
+ *                   in_vector the vector, has at most INT32_MAX elements
+ *   options         NULL: forward, positions in the line, pitch = columns, one matrix
+ *     direction         as in vscan_reduce_extreme
+ *     in_vector         0: positions count the elements of the line, from 0 on, in either direction; 1: those of
+ *                       in, so that in[positions[l]] is the element
+ *     pitch, matrices   as in vscan_scan_rows
+ * A line without elements has the identity, as in vscan_reduce, and position -1.
+ * Asynchronous; can be captured. The data is read once. Allocation as vscan_scan_rows.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, ENUM (also: another operator),
+ * STRUCT_SIZE, VALUE (in_vector, pitch or matrices), OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_reduce_extreme_rows(vscan_ctx *ctx, vscan_op op,
+                                                 const vscan_buffer *in, int64_t rows,
+                                                 int64_t columns, vscan_buffer *totals,
+                                                 vscan_buffer *positions,
+                                                 const vscan_extreme_lines_options *options);
+VSCAN_API vscan_status vscan_reduce_extreme_columns(vscan_ctx *ctx, vscan_op op,
+                                                    const vscan_buffer *in, int64_t rows,
+                                                    int64_t columns, vscan_buffer *totals,
+                                                    vscan_buffer *positions,
+                                                    const vscan_extreme_lines_options *options);
+
+/**
+ * Maximum or minimum of every segment, and its position, with segments given by offsets as in
+ * vscan_reduce_by_offsets: totals[k] and positions[k] are what vscan_reduce_extreme gives for segment k alone.
+ *   op, in      as in vscan_reduce_extreme_rows; in is of any length
+ *   offsets     as in vscan_reduce_by_offsets
+ *   totals      of in's type, one element less than offsets. Overlaps no other argument. NULL: only the
+ *               positions are written
+ *   positions   int or long, one element less than offsets. Overlaps no other argument. int only where in has
+ *               at most INT32_MAX elements
+ *   options     NULL: forward, positions in the segment
+ *     direction, in_vector   as in vscan_reduce_extreme_rows
+ *     pitch, matrices        0
+ * An empty segment has the identity, as in vscan_reduce, and position -1. Wrong offsets as in
+ * vscan_reduce_by_offsets.
+ * n = 0: all segments are empty. Asynchronous; can be captured. Allocation as vscan_scan_rows.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, ENUM (also: another operator),
+ * STRUCT_SIZE, VALUE (in_vector; pitch or matrices is set), HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
+ * OFFSETS. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_reduce_extreme_by_offsets(vscan_ctx *ctx, vscan_op op,
+                                                       const vscan_buffer *in,
+                                                       const vscan_buffer *offsets,
+                                                       vscan_buffer *totals,
+                                                       vscan_buffer *positions,
+                                                       const vscan_extreme_lines_options *options);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 

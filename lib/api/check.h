@@ -243,6 +243,20 @@ static inline vscan_status vscan__check_direction(vscan_ctx *ctx, const char *na
 vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
                                   const char *verb);
 
+/* Matrices that lie in a vector; where pitch and matrices are 0 they become what that means. Rows of all matrices follow
+   each other, pitch elements apart. */
+vscan_status vscan__check_shape(vscan_ctx *ctx, const vscan_buffer *in, int64_t rows,
+                                int64_t columns, int64_t *pitch, int64_t *matrices);
+
+/* A vector with an element for each line. */
+vscan_status vscan__check_lines(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                int64_t lines);
+
+/* Offsets of segments: int or long, at least one; what has an element for each segment. */
+vscan_status vscan__check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets);
+vscan_status vscan__check_one_less(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                   const vscan_buffer *offsets);
+
 /* A vector and its name; NULL: there is none. */
 struct vscan__named {
     const char *name;

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running and total maximum and minimum with positions: check the arguments, call. */
+/* Running and total maximum and minimum with positions, of vectors and lines: check the arguments, call. */
 #include "api/check.h"
 
 #include <inttypes.h>
 
-/* op, in's type and the options, which are the same in both. */
-static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                          const vscan_extreme_options *options, struct vscan__extreme *work) {
+static vscan_status check_op(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in) {
     if (op != VSCAN_MAX && op != VSCAN_MIN)
         return vscan__refuse_op(ctx, op, "VSCAN_MAX or VSCAN_MIN");
     if (!vscan__has_pairs(in->type))
         return vscan__refuse_type(ctx, "in", in, "int, long, float or double");
+    return VSCAN_OK;
+}
+
+/* op, in's type and the options, which are the same in both. */
+static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                          const vscan_extreme_options *options, struct vscan__extreme *work) {
+    TRY(check_op(ctx, op, in));
     *work = (struct vscan__extreme){
         .n = in->n, .in = in->pointer, .type = (int32_t)in->type, .min = op == VSCAN_MIN};
     if (options == NULL) return VSCAN_OK;
@@ -22,15 +27,20 @@ static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     return VSCAN_OK;
 }
 
-/* Of int or long, and able to count in's elements. */
+/* Of int or long, and able to count so many elements of what is counted. */
+static vscan_status check_counting(vscan_ctx *ctx, const char *name, const vscan_buffer *positions,
+                                   const char *of, int64_t n) {
+    TRY(vscan__check_integers(ctx, name, positions));
+    if (positions->type == VSCAN_INT && n > INT32_MAX)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "%s has %" PRId64 " elements, and %s of type int cannot count that many",
+                           of, n, name);
+    return VSCAN_OK;
+}
+
 static vscan_status check_positions(vscan_ctx *ctx, const char *name, const vscan_buffer *positions,
                                     const vscan_buffer *in) {
-    TRY(vscan__check_integers(ctx, name, positions));
-    if (positions->type == VSCAN_INT && in->n > INT32_MAX)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "in has %" PRId64 " elements, and %s of type int cannot count that many",
-                           in->n, name);
-    return VSCAN_OK;
+    return check_counting(ctx, name, positions, "in", in->n);
 }
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
@@ -61,15 +71,15 @@ vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer 
 
 /* ---- Reduction ------------------------------------------------------------------------------- */
 
-/* The identity and position -1. */
-static vscan_status reduce_nothing(vscan_ctx *ctx, vscan_op op, const vscan_buffer *total,
-                                   const vscan_buffer *position) {
-    if (total != NULL)
-        TRY(ctx->backend->fill(ctx, total->type, total->pointer, 0, 1,
-                               vscan__identity(op, total->type)));
+/* The identity and position -1, everywhere. */
+static vscan_status reduce_nothing(vscan_ctx *ctx, vscan_op op, const vscan_buffer *totals,
+                                   const vscan_buffer *positions) {
+    if (totals != NULL)
+        TRY(ctx->backend->fill(ctx, totals->type, totals->pointer, 0, totals->n,
+                               vscan__identity(op, totals->type)));
     union vscan__value none = {.as_long = -1};
-    if (position->type == VSCAN_INT) none.as_int = -1;
-    return ctx->backend->fill(ctx, position->type, position->pointer, 0, 1, none);
+    if (positions->type == VSCAN_INT) none.as_int = -1;
+    return ctx->backend->fill(ctx, positions->type, positions->pointer, 0, positions->n, none);
 }
 
 vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -94,4 +104,119 @@ vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffe
     work.position = position->pointer;
     work.position_type = (int32_t)position->type;
     return ctx->backend->extreme(ctx, &work);
+}
+
+/* ---- Rows, columns, segments ----------------------------------------------------------------- */
+
+/* op, in's type and the options of all of these. */
+static vscan_status begin_lines(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                const vscan_extreme_lines_options *options,
+                                vscan_extreme_lines_options *set,
+                                struct vscan__extreme_lines *work) {
+    TRY(check_op(ctx, op, in));
+    if (options != NULL) {
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_EXTREME_LINES, sizeof *set, set));
+        TRY(vscan__check_direction(ctx, "options->direction", set->direction));
+        if (set->in_vector != 0 && set->in_vector != 1)
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->in_vector is %" PRId32
+                               ", must be 0 or 1", set->in_vector);
+    }
+    *work = (struct vscan__extreme_lines){.n = in->n,
+                                          .in = in->pointer,
+                                          .type = (int32_t)in->type,
+                                          .min = op == VSCAN_MIN,
+                                          .backward = set->direction == VSCAN_BACKWARD,
+                                          .in_vector = set->in_vector};
+    return VSCAN_OK;
+}
+
+/* Vectors with an element for each line, which has so many elements at most. */
+static vscan_status check_results(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *totals,
+                                  const vscan_buffer *positions, int64_t length,
+                                  struct vscan__extreme_lines *work) {
+    TRY(work->in_vector ? check_positions(ctx, "positions", positions, in)
+                        : check_counting(ctx, "positions", positions, "a line", length));
+    TRY(vscan__check_apart(ctx, "positions", positions, "in", in));
+    work->positions = positions->pointer;
+    work->position_type = (int32_t)positions->type;
+    if (totals == NULL) return VSCAN_OK;
+    TRY(vscan__check_type(ctx, "totals", totals, in->type));
+    TRY(vscan__check_apart(ctx, "totals", totals, "in", in));
+    TRY(vscan__check_apart(ctx, "positions", positions, "totals", totals));
+    work->totals = totals->pointer;
+    return VSCAN_OK;
+}
+
+static vscan_status reduce_lines(vscan_ctx *ctx, bool by_columns, vscan_op op,
+                                 const vscan_buffer *in, int64_t rows, int64_t columns,
+                                 const vscan_buffer *totals, const vscan_buffer *positions,
+                                 const vscan_extreme_lines_options *options) {
+    struct vscan__extreme_lines work;
+    vscan_extreme_lines_options set = {0};
+    TRY(begin_lines(ctx, op, in, options, &set, &work));
+    TRY(vscan__check_shape(ctx, in, rows, columns, &set.pitch, &set.matrices));
+    work.lines = set.matrices * (by_columns ? columns : rows);
+    work.each = by_columns ? columns : work.lines;
+    work.apart = rows * set.pitch; /* rows have no second matrix */
+    work.length = by_columns ? rows : columns;
+    work.line_step = by_columns ? 1 : set.pitch;
+    work.step = by_columns ? set.pitch : 1;
+    work.columns = by_columns;
+    TRY(check_results(ctx, in, totals, positions, work.length, &work));
+    TRY(vscan__check_lines(ctx, "positions", positions, work.lines));
+    if (totals != NULL) TRY(vscan__check_lines(ctx, "totals", totals, work.lines));
+    if (work.lines == 0) return VSCAN_OK;
+    if (work.length == 0) return reduce_nothing(ctx, op, totals, positions);
+    return ctx->backend->extreme_lines(ctx, &work);
+}
+
+vscan_status vscan_reduce_extreme_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                       int64_t rows, int64_t columns, vscan_buffer *totals,
+                                       vscan_buffer *positions,
+                                       const vscan_extreme_lines_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in);
+    if (totals != NULL) VSCAN__FIND(ctx, totals);
+    VSCAN__FIND(ctx, positions);
+    return reduce_lines(ctx, false, op, in, rows, columns, totals, positions, options);
+}
+
+vscan_status vscan_reduce_extreme_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                          int64_t rows, int64_t columns, vscan_buffer *totals,
+                                          vscan_buffer *positions,
+                                          const vscan_extreme_lines_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in);
+    if (totals != NULL) VSCAN__FIND(ctx, totals);
+    VSCAN__FIND(ctx, positions);
+    return reduce_lines(ctx, true, op, in, rows, columns, totals, positions, options);
+}
+
+vscan_status vscan_reduce_extreme_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                             const vscan_buffer *offsets, vscan_buffer *totals,
+                                             vscan_buffer *positions,
+                                             const vscan_extreme_lines_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, offsets);
+    if (totals != NULL) VSCAN__FIND(ctx, totals);
+    VSCAN__FIND(ctx, positions);
+    struct vscan__extreme_lines work;
+    vscan_extreme_lines_options set = {0};
+    TRY(begin_lines(ctx, op, in, options, &set, &work));
+    if (set.pitch != 0 || set.matrices != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->%s is set, and there is no matrix",
+                           set.pitch != 0 ? "pitch" : "matrices");
+    TRY(vscan__check_offsets(ctx, offsets));
+    TRY(check_results(ctx, in, totals, positions, in->n, &work));
+    TRY(vscan__check_one_less(ctx, "positions", positions, offsets));
+    TRY(vscan__check_apart(ctx, "positions", positions, "offsets", offsets));
+    if (totals != NULL) {
+        TRY(vscan__check_one_less(ctx, "totals", totals, offsets));
+        TRY(vscan__check_apart(ctx, "totals", totals, "offsets", offsets));
+    }
+    work.lines = offsets->n - 1;
+    work.step = 1;
+    work.offsets = offsets->pointer;
+    work.offset_type = (int32_t)offsets->type;
+    return ctx->backend->extreme_lines(ctx, &work);
 }

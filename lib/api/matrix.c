@@ -5,11 +5,9 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-/* Elements from the first matrix's first to the last one's last, both counted. Rows of all matrices follow each
-   other, pitch elements apart. */
-static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns,
-                                vscan_matrix_options *options, int64_t *elements) {
-    int64_t *const pitch = &options->pitch, *const matrices = &options->matrices;
+vscan_status vscan__check_shape(vscan_ctx *ctx, const vscan_buffer *in, int64_t rows,
+                                int64_t columns, int64_t *pitch, int64_t *matrices) {
+    int64_t elements = 0; /* from the first matrix's first to the last one's last, both counted */
     if (rows < 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "rows is %" PRId64 ", negative", rows);
     if (columns < 0)
@@ -23,7 +21,6 @@ static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns,
         return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->matrices is %" PRId64 ", negative",
                            *matrices);
     if (*matrices == 0) *matrices = 1;
-    *elements = 0;
     int64_t all = 0;
     if (__builtin_mul_overflow(*matrices, rows > columns ? rows : columns, &all))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
@@ -32,24 +29,31 @@ static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns,
         *pitch = columns; /* multiples of what was given may overflow, and there is nothing there */
         return VSCAN_OK;
     }
-    if (__builtin_mul_overflow(*matrices * rows - 1, *pitch, elements) ||
-        __builtin_add_overflow(*elements, columns, elements))
+    if (__builtin_mul_overflow(*matrices * rows - 1, *pitch, &elements) ||
+        __builtin_add_overflow(elements, columns, &elements))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
                            "rows is %" PRId64 ", pitch %" PRId64 " and matrices %" PRId64
                            ": no buffer is as long",
                            rows, *pitch, *matrices);
+    if (in->n < elements)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "in has %" PRId64 " elements, the %s %" PRId64,
+                           in->n, *matrices > 1 ? "matrices have" : "matrix has", elements);
     return VSCAN_OK;
 }
 
-/* A vector with an element for each line. */
+vscan_status vscan__check_lines(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                int64_t lines) {
+    if (buffer->n == lines) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                       "%s has %" PRId64 " elements, must have one a line, %" PRId64, name,
+                       buffer->n, lines);
+}
+
+/* The same, of in's type. */
 static vscan_status check_lines(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                 const vscan_buffer *in, int64_t lines) {
     TRY(vscan__check_type(ctx, name, buffer, in->type));
-    if (buffer->n != lines)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "%s has %" PRId64 " elements, must have one a line, %" PRId64, name,
-                           buffer->n, lines);
-    return VSCAN_OK;
+    return vscan__check_lines(ctx, name, buffer, lines);
 }
 
 /* The initial value; the handle in the options, if any, becomes the buffer. */
@@ -147,11 +151,7 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
         if (reduce && set.totals != NULL)
             return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->totals is set in a reduction");
     }
-    int64_t elements = 0;
-    TRY(check_shape(ctx, rows, columns, &set, &elements));
-    if (in->n < elements)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "in has %" PRId64 " elements, the %s %" PRId64,
-                           in->n, set.matrices > 1 ? "matrices have" : "matrix has", elements);
+    TRY(vscan__check_shape(ctx, in, rows, columns, &set.pitch, &set.matrices));
     if (!reduce) {
         TRY(vscan__check_like(ctx, "out", out, "in", in));
         TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));

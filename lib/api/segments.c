@@ -15,7 +15,7 @@ struct segments {
     const vscan_buffer *totals;
 };
 
-static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
+vscan_status vscan__check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
     TRY(vscan__check_integers(ctx, "offsets", offsets));
     if (offsets->n < 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
@@ -23,7 +23,7 @@ static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
     return VSCAN_OK;
 }
 
-static vscan_status check_one_less(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+vscan_status vscan__check_one_less(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                    const vscan_buffer *offsets) {
     if (buffer->n == offsets->n - 1) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
@@ -95,8 +95,8 @@ vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_bu
     const struct segments segments = {in, offsets, "offsets", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
-    TRY(check_offsets(ctx, offsets));
-    TRY(check_one_less(ctx, "totals", totals, offsets));
+    TRY(vscan__check_offsets(ctx, offsets));
+    TRY(vscan__check_one_less(ctx, "totals", totals, offsets));
     struct vscan__scan scan = {.n = in->n,
                                .in = in->pointer,
                                .totals = totals->pointer,
@@ -118,7 +118,7 @@ vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buff
     VSCAN__FIND(ctx, in, offsets, out);
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
-    TRY(check_offsets(ctx, offsets));
+    TRY(vscan__check_offsets(ctx, offsets));
     TRY(vscan__check_like(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     TRY(vscan__check_apart(ctx, "offsets", offsets, "out", out));
@@ -138,7 +138,7 @@ vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buff
         if (totals != NULL) {
             TRY(vscan__check_buffer(ctx, "options->totals", &totals));
             TRY(vscan__check_type(ctx, "options->totals", totals, in->type));
-            TRY(check_one_less(ctx, "options->totals", totals, offsets));
+            TRY(vscan__check_one_less(ctx, "options->totals", totals, offsets));
             TRY(vscan__check_apart(ctx, "options->totals", totals, "in", in));
             TRY(vscan__check_apart(ctx, "options->totals", totals, "offsets", offsets));
             TRY(vscan__check_apart(ctx, "options->totals", totals, "out", out));
@@ -286,9 +286,9 @@ vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
 /* One more offset than there are lengths. */
 static vscan_status check_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                   const vscan_buffer *lengths) {
-    TRY(check_offsets(ctx, offsets));
+    TRY(vscan__check_offsets(ctx, offsets));
     TRY(vscan__check_integers(ctx, "lengths", lengths));
-    TRY(check_one_less(ctx, "lengths", lengths, offsets));
+    TRY(vscan__check_one_less(ctx, "lengths", lengths, offsets));
     return vscan__check_apart(ctx, "lengths", lengths, "offsets", offsets);
 }
 

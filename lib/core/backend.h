@@ -207,6 +207,30 @@ struct vscan__extreme {
 
 typedef vscan_status vscan__extreme_fn(vscan_ctx *ctx, const struct vscan__extreme *extreme);
 
+/* The maximum or minimum of every line, with its position: of rows or columns, which are as in struct vscan__matrix, or
+   of segments by offsets. Of equal elements the first one counts, in the direction. A line without elements has the
+   identity and position -1. */
+struct vscan__extreme_lines {
+    int64_t n;                              /* by offsets: elements of in */
+    int64_t lines;                          /* > 0; by offsets >= 0 */
+    int64_t each, apart, length, line_step; /* rows and columns: length > 0 */
+    int64_t step;
+    const void *in;
+    const void *offsets;   /* lines + 1 positions, or NULL; late: OFFSETS */
+    void *totals;          /* one element a line, or NULL */
+    void *positions;       /* one position a line */
+    int32_t type;          /* VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT or VSCAN_DOUBLE */
+    int32_t position_type; /* VSCAN_INT or VSCAN_LONG */
+    int32_t offset_type;   /* VSCAN_INT or VSCAN_LONG */
+    int32_t columns;       /* 0 or 1 */
+    int32_t min;           /* 0: the maximum; 1: the minimum */
+    int32_t backward;      /* 0 or 1 */
+    int32_t in_vector;     /* positions count elements 0: of the line; 1: of in */
+};
+
+typedef vscan_status vscan__extreme_lines_fn(vscan_ctx *ctx,
+                                             const struct vscan__extreme_lines *lines);
+
 /* Offsets or lengths to flags, lengths or offsets. in and out do not overlap. Late: OFFSETS. */
 struct vscan__ranges {
     int64_t n;        /* elements of in; subtract: one less */
@@ -294,6 +318,7 @@ struct vscan__backend {
     vscan__scan_fn *widening; /* plus of int with results of long, n > 0: a scan, or with out NULL a
                                    reduction; the initial value and the carry are of long */
     vscan__extreme_fn *extreme; /* maximum or minimum with positions */
+    vscan__extreme_lines_fn *extreme_lines; /* of every row, column or segment */
 
     /* element by element */
     vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */

@@ -304,6 +304,7 @@ const struct vscan__backend vscan__cpu = {
 #undef X
     .widening = widening,
     .extreme = vscan__cpu_extreme,
+    .extreme_lines = vscan__cpu_extreme_lines,
     .unary = vscan__cpu_unary,
     .binary = vscan__cpu_binary,
     .compare = vscan__cpu_compare,

@@ -11,7 +11,7 @@
 
 enum {
     WORTH = 2 * (64 << 10), /* bytes that a thread must go through to be worth its start */
-    SEGMENT = 4,            /* a segment takes as long as so many elements */
+    SEGMENT = VSCAN__CPU_SEGMENT,
     SHARED = 1 << 20        /* bytes of a segment that all threads share, or more */
 };
 
@@ -64,8 +64,7 @@ static void run_part(void *work, int part, int parts) {
     vscan__restore_modes(call->pair->arithmetic, &modes);
 }
 
-/* How many segments there are before work number `at`: their elements and, for each, SEGMENT more. */
-static int64_t segments_before(const struct vscan__scan *scan, uint64_t at) {
+int64_t vscan__cpu_segments_before(const struct vscan__scan *scan, uint64_t at) {
     int64_t low = 0, high = scan->totals_length;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -108,7 +107,7 @@ static vscan_status run(vscan_ctx *ctx, const struct vscan__scan *scan,
     const int threads = vscan__cpu_threads(ctx, (int64_t)(all / (uint64_t)(WORTH / size)));
     /* elements in no segment count to the first and the last part */
     for (int t = 0; t < threads; t++)
-        call.from[t] = t == 0 ? 0 : segments_before(scan, all / (uint64_t)threads * (uint64_t)t);
+        call.from[t] = t == 0 ? 0 : vscan__cpu_segments_before(scan, all / (uint64_t)threads * (uint64_t)t);
     for (int t = 1; t < threads; t++) /* what another thread changes may not ascend */
         if (call.from[t] < call.from[t - 1]) call.from[t] = call.from[t - 1];
     call.from[threads] = segments;

@@ -65,4 +65,13 @@ static inline const struct vscan__cpu_maps *maps_of(const vscan_ctx *ctx) {
     return state->maps;
 }
 
+/* int, long, float or double */
+static inline const struct vscan__cpu_extremes *extremes_of(const vscan_ctx *ctx, int32_t type) {
+    const struct vscan__cpu_maps *maps = maps_of(ctx);
+    return type == VSCAN_INT     ? &maps->extremes_int
+           : type == VSCAN_LONG  ? &maps->extremes_long
+           : type == VSCAN_FLOAT ? &maps->extremes_float
+                                 : &maps->extremes_double;
+}
+
 #endif

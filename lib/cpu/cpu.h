@@ -101,6 +101,13 @@ vscan__map_fn vscan__cpu_repeat; /* the slot distribute */
 void vscan__cpu_run_line(const struct vscan__scan *scan, const struct vscan__cpu_pair *pair,
                          const struct vscan__cpu_levels *begin);
 
+/* ---- by_offsets.c ----------------------------------------------------------------------------- */
+
+/* How many segments there are before work number `at`: their elements and, for each, VSCAN__CPU_SEGMENT
+   more. */
+enum { VSCAN__CPU_SEGMENT = 4 }; /* a segment takes as long as so many elements */
+int64_t vscan__cpu_segments_before(const struct vscan__scan *scan, uint64_t at);
+
 /* ---- Slots of the table ---------------------------------------------------------------------- */
 
 typedef vscan_status vscan__cpu_scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan,
@@ -113,6 +120,7 @@ vscan__cpu_scan_fn vscan__cpu_scan_on; /* carry.c: scan->carry is set */
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                const struct vscan__cpu_pair *pair); /* matrix.c */
 vscan__extreme_fn vscan__cpu_extreme;                               /* extreme.c */
+vscan__extreme_lines_fn vscan__cpu_extreme_lines;                   /* extreme_lines.c */
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;              /* map.c */
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;                               /* move.c */

@@ -43,13 +43,8 @@ static int64_t key_at(const struct run *run, int64_t position) {
     }
 }
 
-/* The element with that key. The key of all NaNs becomes a NaN. */
 static int64_t element_of(const struct run *run, int64_t key) {
-    const int64_t turned = key ^ run->turn;
-    if (turned >= 0) return turned;
-    return run->work->type == VSCAN_FLOAT    ? turned ^ INT32_MAX
-           : run->work->type == VSCAN_DOUBLE ? turned ^ INT64_MAX
-                                             : turned;
+    return vscan__extreme_element(key, run->turn, VSCAN__IS_REAL(run->work->type), run->size);
 }
 
 static int64_t highest_of(const struct run *run, int64_t first, int64_t n) {
@@ -193,13 +188,9 @@ static void write_total(const struct run *run, struct best best) {
 }
 
 vscan_status vscan__cpu_extreme(vscan_ctx *ctx, const struct vscan__extreme *extreme) {
-    const struct vscan__cpu_maps *maps = maps_of(ctx);
     struct run run; /* not set as a whole, which would take longer than a small call */
     run.work = extreme;
-    run.highest = extreme->type == VSCAN_INT     ? maps->highest_int
-                  : extreme->type == VSCAN_LONG  ? maps->highest_long
-                  : extreme->type == VSCAN_FLOAT ? maps->highest_float
-                                                 : maps->highest_double;
+    run.highest = extremes_of(ctx, extreme->type)->highest;
     run.size = vscan__element_size((vscan_type)extreme->type);
     run.turn = extreme->min != 0 ? -1 : 0;
     const int threads = vscan__cpu_threads(ctx, extreme->n / (WORTH / run.size));

@@ -155,6 +155,11 @@ cudaError_t vscan__launch_bounds(const struct vscan__launch *launch,
                                  const struct vscan__bounds *bounds);
 cudaError_t vscan__launch_extreme(const struct vscan__launch *launch,
                                   const struct vscan__extreme *extreme);
+/* Of rows, columns and segments, and the status words, of 8 bytes, that the launch needs. */
+cudaError_t vscan__launch_extreme_lines(const struct vscan__launch *launch,
+                                        const struct vscan__extreme_lines *lines);
+int64_t vscan__extreme_lines_words(const struct vscan__launch *launch,
+                                   const struct vscan__extreme_lines *lines);
 cudaError_t vscan__launch_keys_to_heads(const struct vscan__launch *launch,
                                         const struct vscan__keys *keys);
 vscan__ranges_launcher vscan__launch_mark, vscan__launch_subtract, vscan__launch_add;

@@ -226,6 +226,263 @@ static void nothing(void **state) {
     }
 }
 
+/* ---- Rows, columns, segments ----------------------------------------------------------------- */
+
+/* Lines of a vector: line l has `length` elements from `first` on, `step` apart. */
+struct line {
+    int64_t first, length, step;
+};
+
+/* One call on such lines: of rows or columns of matrices, or with offsets. */
+struct lines_call {
+    enum { ROWS, COLUMNS, SEGMENTS } form;
+    enum pattern pattern;
+    vscan_type type;
+    int64_t rows, columns;
+    int64_t n, lines; /* elements of in, and lines */
+    vscan_extreme_lines_options o;
+    const struct line *line; /* each */
+    struct guarded *offsets;
+};
+
+static vscan_status call_lines(const struct lines_call *c, vscan_op op, vscan_buffer *in,
+                               vscan_buffer *totals, vscan_buffer *positions, bool plain) {
+    vscan_ctx *ctx = harness_ctx();
+    const vscan_extreme_lines_options *o = plain ? NULL : &c->o;
+    if (c->form == SEGMENTS)
+        return vscan_reduce_extreme_by_offsets(ctx, op, in, c->offsets->view, totals, positions, o);
+    return (c->form == ROWS ? vscan_reduce_extreme_rows : vscan_reduce_extreme_columns)(
+        ctx, op, in, c->rows, c->columns, totals, positions, o);
+}
+
+static void run_lines(const struct lines_call *c, struct inputs_random *random) {
+    vscan_ctx *ctx = harness_ctx();
+    int shift[3];
+    maps_shifts(random, 3, shift);
+    void *const v = draw(c->pattern, c->type, c->n, random);
+    const vscan_op op = inputs_below(random, 2) ? VSCAN_MIN : VSCAN_MAX;
+    const bool backward = c->o.direction == VSCAN_BACKWARD, no_totals = inputs_below(random, 4) == 0;
+    const vscan_type of = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
+    struct guarded in = guarded_make(ctx, c->type, c->n, shift[0], v);
+    struct guarded totals = guarded_make(ctx, c->type, c->lines, shift[1], NULL);
+    struct guarded positions = guarded_make(ctx, of, c->lines, shift[2], NULL);
+    void *const results = maps_original(&totals), *const places = maps_original(&positions);
+    const size_t size = reference_bytes(c->type, 1);
+    char *const line = malloc(reference_bytes(c->type, c->n + 1));
+    for (int64_t l = 0; l < c->lines; l++) {
+        const struct line *from = &c->line[l];
+        for (int64_t k = 0; k < from->length; k++)
+            memcpy(line + (size_t)k * size,
+                   (char *)v + (size_t)(from->first + k * from->step) * size, size);
+        const int64_t best =
+            extreme_reference(op, c->type, from->length, line, backward, NULL, of, NULL);
+        if (best >= 0)
+            memcpy((char *)results + (size_t)l * size, line + (size_t)best * size, size);
+        else
+            put(c->type, results, l, op == VSCAN_MIN ? INFINITY : -INFINITY);
+        extreme_put_position(of, places, l,
+                             best >= 0 && c->o.in_vector ? from->first + best * from->step : best);
+    }
+    char what[TEXT];
+    snprintf(what, sizeof what,
+             "%s %s, form %d, pattern %d, %" PRId64 " x %" PRId64 ", n %" PRId64 ", pitch %" PRId64
+             ", matrices %" PRId64 "%s%s, positions %s",
+             op == VSCAN_MIN ? "min" : "max", reference_type_name(c->type), (int)c->form,
+             (int)c->pattern, c->rows, c->columns, c->n, c->o.pitch, c->o.matrices,
+             backward ? ", backward" : "", c->o.in_vector ? ", in the vector" : "",
+             reference_type_name(of));
+    const bool plain = !backward && c->o.in_vector == 0 && c->o.pitch == 0 && c->o.matrices == 0;
+    ok(ctx, call_lines(c, op, in.view, no_totals ? NULL : totals.view, positions.view, plain));
+    maps_late(ctx, VSCAN_OK, what);
+    maps_check(&positions, places, what);
+    maps_check(&totals, no_totals ? guarded_original(&totals) : results, what);
+    maps_check(&in, guarded_original(&in), what);
+    guarded_free(&in);
+    guarded_free(&totals);
+    guarded_free(&positions);
+    free(v);
+    free(results);
+    free(places);
+    free(line);
+}
+
+/* Matrices of that shape, by rows or by columns. */
+static void run_matrix(bool by_columns, int64_t rows, int64_t columns, int64_t matrices,
+                       int64_t gap, struct inputs_random *random) {
+    const int64_t pitch = columns + gap, each = by_columns ? columns : rows;
+    struct lines_call c = {.form = by_columns ? COLUMNS : ROWS,
+                           .pattern = (enum pattern)inputs_below(random, PATTERNS),
+                           .type = numbers[inputs_below(random, 4)],
+                           .rows = rows,
+                           .columns = columns,
+                           .n = matrices * rows * pitch + inputs_below(random, 3),
+                           .lines = matrices * each};
+    c.o = (vscan_extreme_lines_options){
+        .size = sizeof c.o,
+        .direction = inputs_below(random, 2) ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .in_vector = (int32_t)inputs_below(random, 2),
+        .pitch = gap > 0 ? pitch : 0,
+        .matrices = matrices != 1 || inputs_below(random, 2) ? matrices : 0};
+    struct line *const line = malloc((size_t)(c.lines + 1) * sizeof *line);
+    for (int64_t l = 0; l < c.lines; l++)
+        line[l] = by_columns
+                      ? (struct line){l / each * rows * pitch + l % each, rows, pitch}
+                      : (struct line){l * pitch, columns, 1};
+    c.line = line;
+    run_lines(&c, random);
+    free(line);
+}
+
+/* Around what lanes, warps, blocks and chunks have; and what columns have in numbers of 4 bytes. */
+static void extremes_of_matrices(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 73};
+    const int64_t lengths[] = {0,  1,  2,   3,   4,   5,    8,    9,    15,   16,   17,    24,
+                               31, 32, 33,  64,  100, 127,  129,  500,  513,  1023, 1025,  2049,
+                               3000, 5000, 9001, 33000, 66000};
+    const int count = sizeof lengths / sizeof lengths[0];
+    const int64_t most = harness_small() ? 40000 : 300000;
+    for (int r = 0; r < count; r++)
+        for (int c = 0; c < count; c++) {
+            const int64_t rows = lengths[r], columns = lengths[c];
+            if (rows * columns > most || (harness_small() && inputs_below(&random, 3) > 0)) continue;
+            for (int by_columns = 0; by_columns < 2; by_columns++) {
+                const int64_t gap = inputs_below(&random, 2) ? 0 : inputs_below(&random, 9);
+                const bool one = rows * (columns + gap) > most / 4 || inputs_below(&random, 2);
+                run_matrix(by_columns, rows, columns, one ? 1 : 1 + inputs_below(&random, 4), gap,
+                           &random);
+            }
+        }
+    for (int k = 0; k < 8; k++) /* more elements in a column than are counted at once */
+        run_matrix(true, 66000 + inputs_below(&random, 9), 1 + k % 4 + k / 4 * 16, 1, k % 2,
+                   &random);
+    for (int k = 0; k < (harness_small() ? 4 : 40); k++)
+        run_matrix(k % 2, 1 + inputs_below(&random, 300), 1 + inputs_below(&random, 300),
+                   1 + inputs_below(&random, 3), k % 3, &random);
+}
+
+enum { LENGTHS = 7 };
+
+/* Of segments: 0 to 3, to 40, around what warps have, one huge one, mixed, none, of some blocks. */
+static int64_t draw_length(int lengths, int64_t k, struct inputs_random *random) {
+    static const int64_t around[] = {0, 1, 4, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 3000};
+    switch (lengths) {
+    case 0:
+        return inputs_below(random, 4);
+    case 1:
+        return inputs_below(random, 41);
+    case 2:
+        return around[inputs_below(random, 13)];
+    case 3:
+        return k == 3 ? 20000 + inputs_below(random, 9000) : inputs_below(random, 4);
+    case 4:
+        return inputs_below(random, INT64_C(1) << inputs_below(random, 13));
+    case 5:
+        return 0;
+    default:
+        return inputs_below(random, 3) * (5000 + inputs_below(random, 9000));
+    }
+}
+
+/* So many segments; some elements before the first and after the last. */
+static void run_segments(int lengths, int64_t segments, struct inputs_random *random) {
+    struct lines_call c = {.form = SEGMENTS,
+                           .pattern = (enum pattern)inputs_below(random, PATTERNS),
+                           .type = numbers[inputs_below(random, 4)],
+                           .lines = segments};
+    c.o = (vscan_extreme_lines_options){
+        .size = sizeof c.o,
+        .direction = inputs_below(random, 2) ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .in_vector = (int32_t)inputs_below(random, 2)};
+    const vscan_type of = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
+    struct line *const line = malloc((size_t)(segments + 1) * sizeof *line);
+    int64_t *const offsets = malloc((size_t)(segments + 1) * sizeof *offsets);
+    int64_t at = inputs_below(random, 2) * inputs_below(random, 2000);
+    for (int64_t k = 0; k <= segments; k++) {
+        extreme_put_position(of, offsets, k, at);
+        line[k] = (struct line){at, draw_length(lengths, k, random), 1};
+        if (k < segments) at += line[k].length;
+    }
+    c.n = at + inputs_below(random, 2) * inputs_below(random, 2000);
+    c.line = line;
+    struct guarded by = guarded_make(harness_ctx(), of, segments + 1,
+                                     (int)inputs_below(random, 3), offsets);
+    c.offsets = &by;
+    run_lines(&c, random);
+    maps_check(&by, offsets, "offsets");
+    guarded_free(&by);
+    free(line);
+    free(offsets);
+}
+
+static void extremes_of_segments(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 75};
+    for (int lengths = 0; lengths < LENGTHS; lengths++)
+        for (int k = 0; k < (harness_small() ? 8 : 40); k++)
+            run_segments(lengths, k % 4 == 0 ? inputs_below(&random, 9)
+                                             : inputs_below(&random, lengths < 2 ? 6000 : 60),
+                         &random);
+    if (harness_small()) return;
+    for (int lengths = 0; lengths < LENGTHS; lengths++) /* threads have several, blocks, too */
+        run_segments(lengths, lengths < 2 || lengths == 5 ? 500000 : 3000, &random);
+}
+
+/* Offsets that do not ascend, or lie outside: reported late, and nothing else is written. */
+static void extremes_of_wrong_segments(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 76};
+    vscan_ctx *ctx = harness_ctx();
+    for (int k = 0; k < (harness_small() ? 40 : 200); k++) {
+        const int64_t n = 1 + inputs_below(&random, k % 2 ? 40000 : 3000);
+        const int64_t segments = inputs_below(&random, k % 3 ? 40 : 3000);
+        const vscan_type type = numbers[k % 4];
+        int64_t *const offsets = malloc((size_t)(segments + 1) * sizeof *offsets);
+        for (int64_t i = 0; i <= segments; i++) offsets[i] = i * n / (segments + 1);
+        const int64_t wrong = inputs_below(&random, segments + 1);
+        const int64_t bad[] = {-1, n + 1, INT64_MIN, INT64_MAX, -n, 2 * n};
+        offsets[wrong] = bad[inputs_below(&random, 6)];
+        if (k % 5 == 0) /* any */
+            for (int64_t i = 0; i < segments; i++)
+                offsets[i] = inputs_below(&random, 3 * n) - n;
+        void *const v = draw(NO_NAN, type, n, &random);
+        struct guarded in = guarded_make(ctx, type, n, 0, v);
+        struct guarded by = guarded_make(ctx, VSCAN_LONG, segments + 1, 0, offsets);
+        struct guarded totals = guarded_make(ctx, type, segments, 0, NULL);
+        struct guarded positions = guarded_make(ctx, VSCAN_LONG, segments, 0, NULL);
+        ok(ctx, vscan_reduce_extreme_by_offsets(ctx, VSCAN_MAX, in.view, by.view, totals.view,
+                                                positions.view, NULL));
+        bool ascend = offsets[0] >= 0 && offsets[segments] <= n;
+        for (int64_t i = 0; i < segments; i++) ascend = ascend && offsets[i] <= offsets[i + 1];
+        maps_late(ctx, ascend ? VSCAN_OK : VSCAN_ERROR_OFFSETS, "wrong offsets");
+        bool intact[4];
+        guarded_download(&in, &intact[0]);
+        guarded_download(&by, &intact[1]);
+        guarded_download(&totals, &intact[2]);
+        guarded_download(&positions, &intact[3]);
+        assert_true(intact[0] && intact[1] && intact[2] && intact[3]);
+        guarded_free(&in);
+        guarded_free(&by);
+        guarded_free(&totals);
+        guarded_free(&positions);
+        free(offsets);
+        free(v);
+    }
+}
+
+/* Fewer long rows than threads. */
+static void extremes_of_long_rows(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 74};
+    for (int k = 0; k < 4; k++)
+        run_matrix(false, 1 + k, (1 << 18) + inputs_below(&random, 99), 1, k, &random);
+    if (harness_small()) return;
+    for (int k = 0; k < 4; k++) {
+        run_matrix(false, 2 + k, 2000000, 1, k, &random);
+        run_matrix(true, 1000000, 2 + k, 1, k, &random);
+    }
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status scan_on(vscan_ctx *c) {
@@ -336,7 +593,10 @@ static void refused_many(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extremes),       cmocka_unit_test(many),
-        cmocka_unit_test(nothing),        world_unit_test(refused_handles),
+        cmocka_unit_test(nothing),        cmocka_unit_test(extremes_of_matrices),
+        cmocka_unit_test(extremes_of_long_rows), cmocka_unit_test(extremes_of_segments),
+        cmocka_unit_test(extremes_of_wrong_segments),
+        world_unit_test(refused_handles),
         world_unit_test(refused_vectors), world_unit_test(refused_options),
         world_unit_test(refused_many)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -7,6 +7,7 @@
 #ifndef VSCAN_CPU_SIMD_EXTREME_H
 #define VSCAN_CPU_SIMD_EXTREME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline int32_t vscan__extreme_key_int(int32_t x, int32_t turn) {
@@ -25,5 +26,12 @@ static inline int64_t vscan__extreme_key_long(int64_t x, int32_t turn) {
 EXTREME_KEY(float, int32_t, INT32_MAX, 0x7f800000)
 EXTREME_KEY(double, int64_t, INT64_MAX, INT64_C(0x7ff0000000000000))
 #undef EXTREME_KEY
+
+/* The element with that key, its bits. The key of all NaNs becomes a NaN. size: bytes of an element. */
+static inline int64_t vscan__extreme_element(int64_t key, int32_t turn, bool real, int64_t size) {
+    const int64_t turned = key ^ turn;
+    if (turned >= 0 || !real) return turned;
+    return turned ^ (size == 4 ? INT32_MAX : INT64_MAX);
+}
 
 #endif

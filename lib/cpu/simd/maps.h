@@ -256,6 +256,93 @@ HIGHEST(long, int64_t)
 HIGHEST_NUMBER(float, int32_t, INT32_MAX, 0x7f800000)
 HIGHEST_NUMBER(double, int64_t, INT64_MAX, INT64_C(0x7ff0000000000000))
 
+enum {
+    EXTREME_SHORT = 16,    /* elements that are compared one by one */
+    EXTREME_BLOCK = 1024,  /* whose greatest key is found first, then its place */
+    EXTREME_SEARCHED = 16, /* keys that are looked at together */
+};
+
+/* Of the key, which one of the n elements has, the place, from the end that is meant. It may be gone by now if another
+   thread changes them. */
+#define PLACE_OF(name, I)                                                                          \
+    static int64_t place_of_##name(const I *x, int64_t n, bool backward, int32_t turn, I key) {    \
+        const int64_t step = backward ? -1 : 1, first = backward ? n - 1 : 0;                      \
+        int64_t k = 0;                                                                             \
+        for (; k + EXTREME_SEARCHED <= n; k += EXTREME_SEARCHED) {                                 \
+            const I *const here = x + (backward ? n - EXTREME_SEARCHED - k : k);                   \
+            I found = 0;                                                                           \
+            for (int j = 0; j < EXTREME_SEARCHED; j++)                                             \
+                found |= -(I)(vscan__extreme_key_##name(here[j], turn) == key);                    \
+            if (found != 0) break;                                                                 \
+        }                                                                                          \
+        while (k < n - 1 && vscan__extreme_key_##name(x[first + step * k], turn) != key) k++;      \
+        return first + step * k;                                                                   \
+    }
+
+#define BEST(name, I)                                                                              \
+    static int64_t best_##name(const void *in, int64_t n, bool backward, int32_t turn,             \
+                               int64_t *key) {                                                     \
+        const I *x = in;                                                                           \
+        const int64_t step = backward ? -1 : 1, first = backward ? n - 1 : 0;                      \
+        int64_t at = 0;                                                                            \
+        if (n <= EXTREME_SHORT) {                                                                  \
+            I best = vscan__extreme_key_##name(x[first], turn);                                    \
+            for (int64_t k = 1; k < n; k++) {                                                      \
+                const I here = vscan__extreme_key_##name(x[first + step * k], turn);               \
+                at = here > best ? k : at;                                                         \
+                best = here > best ? here : best;                                                  \
+            }                                                                                      \
+            *key = best;                                                                           \
+            return first + step * at;                                                              \
+        }                                                                                          \
+        int64_t best = INT64_MIN, in_block = 0, low = 0;                                           \
+        for (int64_t k = 0; k < n; k += EXTREME_BLOCK) {                                           \
+            const int64_t count = n - k < EXTREME_BLOCK ? n - k : EXTREME_BLOCK;                   \
+            const int64_t lowest = backward ? n - k - count : k;                                   \
+            const int64_t here = highest_##name(x + lowest, count, turn);                          \
+            if (here > best || k == 0) best = here, low = lowest, in_block = count;                \
+        }                                                                                          \
+        *key = best;                                                                               \
+        return low + place_of_##name(x + low, in_block, backward, turn, (I)best);                  \
+    }
+
+/* x: an element of line j; element 0 of a line, and then k. */
+#define ABREAST_ONE(name, I, x)                                                                    \
+    do {                                                                                           \
+        const I here = vscan__extreme_key_##name(x, turn);                                         \
+        number[j] = here > key[j] ? k : number[j];                                                 \
+        key[j] = here > key[j] ? here : key[j];                                                    \
+    } while (0)
+#define ABREAST(name, I)                                                                           \
+    static void abreast_##name(const void *in, int64_t line_step, int64_t step, int64_t lines,     \
+                               int64_t length, int32_t turn, int64_t *keys, int64_t *numbers) {    \
+        const I *x = in;                                                                           \
+        I key[VSCAN__CPU_ABREAST], number[VSCAN__CPU_ABREAST];                                     \
+        for (int64_t j = 0; j < lines; j++) {                                                      \
+            key[j] = vscan__extreme_key_##name(x[j * line_step], turn);                            \
+            number[j] = 0;                                                                         \
+        }                                                                                          \
+        for (I k = 1; k < length; k++) {                                                           \
+            x += step;                                                                             \
+            if (line_step == 1)                                                                    \
+                for (int64_t j = 0; j < lines; j++) ABREAST_ONE(name, I, x[j]);                    \
+            else                                                                                   \
+                for (int64_t j = 0; j < lines; j++) ABREAST_ONE(name, I, x[j * line_step]);        \
+        }                                                                                          \
+        for (int64_t j = 0; j < lines; j++) {                                                      \
+            keys[j] = key[j];                                                                      \
+            numbers[j] = number[j];                                                                \
+        }                                                                                          \
+    }
+#define EXTREMES(name, I)                                                                          \
+    PLACE_OF(name, I)                                                                              \
+    BEST(name, I)                                                                                  \
+    ABREAST(name, I)
+EXTREMES(int, int32_t)
+EXTREMES(long, int64_t)
+EXTREMES(float, int32_t)
+EXTREMES(double, int64_t)
+
 /* By non-temporal stores where the instruction set has them. */
 static void stream(void *to, const void *from, int64_t bytes) {
 #ifdef STREAM
@@ -340,10 +427,10 @@ const struct vscan__cpu_maps MAPS = {
     .number_8 = number_64,
     .gather_4 = gather_int32_t,
     .gather_8 = gather_int64_t,
-    .highest_int = highest_int,
-    .highest_long = highest_long,
-    .highest_float = highest_float,
-    .highest_double = highest_double,
+    .extremes_int = {highest_int, best_int, abreast_int},
+    .extremes_long = {highest_long, best_long, abreast_long},
+    .extremes_float = {highest_float, best_float, abreast_float},
+    .extremes_double = {highest_double, best_double, abreast_double},
     .stream = stream,
 #if VECTOR_BYTES > 16
     .sort_4 = sort_32,

@@ -153,6 +153,19 @@ typedef bool vscan__cpu_sort_keys(const void *in, void *out, void *room, int64_t
 typedef void vscan__cpu_flagged(const void *in, const uint8_t *flags, int64_t n, int64_t first,
                                 void *packed);
 
+/* By keys (simd/extreme.h); turn: -1 for the minimum, else 0. */
+enum { VSCAN__CPU_ABREAST = 512 };
+struct vscan__cpu_extremes {
+    /* the greatest key of n > 0 elements */
+    int64_t (*highest)(const void *in, int64_t n, int32_t turn);
+    /* the same, and the index of the first element, backward of the last one, that has it */
+    int64_t (*best)(const void *in, int64_t n, bool backward, int32_t turn, int64_t *key);
+    /* for each of so many lines abreast, line_step elements apart, the greatest key of `length` elements from its first
+       on, step apart, and the number of the first of these that has it; 0 < length <= INT32_MAX */
+    void (*abreast)(const void *in, int64_t line_step, int64_t step, int64_t lines, int64_t length,
+                    int32_t turn, int64_t *keys, int64_t *numbers);
+};
+
 struct vscan__cpu_maps {
     vscan__cpu_loop *unary[vscan__unary_count];
     vscan__cpu_loop *binary[vscan__binary_count];
@@ -176,11 +189,7 @@ struct vscan__cpu_maps {
     /* out[i] = in[positions[i]] for elements of 4 or 8 bytes that lie beyond the nearest cache */
     void (*gather_4)(const void *in, const int32_t *positions, int64_t n, void *out);
     void (*gather_8)(const void *in, const int32_t *positions, int64_t n, void *out);
-    /* the greatest key (simd/extreme.h) of n > 0 elements; turn: -1 for the minimum, else 0 */
-    int64_t (*highest_int)(const void *in, int64_t n, int32_t turn);
-    int64_t (*highest_long)(const void *in, int64_t n, int32_t turn);
-    int64_t (*highest_float)(const void *in, int64_t n, int32_t turn);
-    int64_t (*highest_double)(const void *in, int64_t n, int32_t turn);
+    struct vscan__cpu_extremes extremes_int, extremes_long, extremes_float, extremes_double;
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy by non-temporal stores */
     /* sorts n > 0 keys of 4 or 8 bytes; out may be in, room has room for n, and may be in. false, and `in` is as it
        was, where a NaN is among them, as NaNs may be told apart. NULL: without vectors that are worth it */

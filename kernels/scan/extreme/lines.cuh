@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The maximum or minimum of every row or column, with its position.
+ *
+ * A pair of a key and a position is combined in any order: of equal keys the position that comes first counts. So
+ * nothing here follows the order of a line. A block has `width` lines, and `height` threads for each; adjacent threads
+ * have adjacent elements in memory, which are those of a row or of adjacent columns. A thread goes through its elements
+ * with 8 loads in flight. The threads of a row combine by shuffles, as far as they are in one warp; what is left, and
+ * columns, in shared memory.
+ *
+ * Where there are too few lines for all threads of the GPU, a line is cut into chunks. Each block but that of the last
+ * chunk publishes its best keys and their places in the chunk (protocol/lookback.cuh), and the last one reads them. It
+ * waits only for blocks before it, which were started before.
+ *
+ * One kernel for each size of elements: what tells maximum from minimum, integers from numbers, and rows from columns
+ * is an argument. That costs some instructions an element, and memory is slower.
+ */
+#pragma once
+
+#include "scan/extreme/extreme.cuh"
+
+namespace vscan {
+
+static constexpr int lines_threads = 1024; /* of a block at most, and of a multiprocessor */
+static constexpr int lines_loads = 8;      /* in flight, of a thread */
+static constexpr int lines_most = (int)head_count_mask + 1; /* elements of a chunk: places of 15 bits */
+
+/* The order of elements whose bits are I: as extreme_order, with what is different in numbers as members. */
+template <class I>
+struct any_extreme_order {
+    static constexpr I highest = (I)(sizeof(I) == 4 ? INT32_MAX : INT64_MAX), lowest = ~highest;
+    I transform; /* -1 for the minimum */
+    I flipped;   /* the bits that are inverted where the sign is set: of integers none */
+    I infinity;  /* what has more than this besides the sign is a NaN: of integers nothing */
+
+    static any_extreme_order of(const vscan__extreme_lines &work) {
+        const bool real = work.type == VSCAN_FLOAT || work.type == VSCAN_DOUBLE;
+        const I infinite = extreme_order<I, true>::infinity;
+        return {work.min ? (I)-1 : (I)0, real ? highest : (I)0, real ? infinite : highest};
+    }
+    DEVICE I key(I x) const {
+        return (x & highest) > infinity ? highest : x ^ (x < 0 ? flipped : 0) ^ transform;
+    }
+    DEVICE I element(I key) const {
+        const I x = key ^ transform;
+        return x < 0 ? x ^ flipped : x;
+    }
+    /* The identity: loses to all elements, or ties. */
+    DEVICE I nothing() const { return element(~infinity); }
+};
+
+template <class I>
+struct extreme_lines_arguments {
+    vscan__extreme_lines work;
+    any_extreme_order<I> order;
+    lookback_memory lookback;
+    int32_t width, height;  /* of a block: lines, and threads of each; of rows powers of 2 */
+    int32_t length, chunks; /* of a chunk, and of a line */
+};
+
+template <class I>
+static DEVICE void put_extreme(const vscan__extreme_lines &w, I element, int64_t line,
+                               int64_t position) {
+    if (w.totals != nullptr) ((I *)w.totals)[line] = element;
+    if (w.position_type == VSCAN_INT)
+        ((int32_t *)w.positions)[line] = (int32_t)position;
+    else
+        ((int64_t *)w.positions)[line] = position;
+}
+
+/* The best of so many adjacent lanes, a power of 2, in each of them. */
+template <class I, class P>
+static DEVICE void reduce_over(extreme_pair<I, P> &best, int lanes) {
+#pragma unroll 1
+    for (int d = lanes / 2; d > 0; d /= 2) {
+        const I y = __shfl_xor_sync(warp_mask, best.key, d);
+        const P y_at = __shfl_xor_sync(warp_mask, best.at, d);
+        best.with(y, y_at);
+    }
+}
+
+template <class I>
+__global__ void __launch_bounds__(lines_threads, 1)
+    reduce_extreme_lines(const __grid_constant__ extreme_lines_arguments<I> a) {
+    using best_in_chunk = extreme_pair<I, int32_t>;
+    constexpr I lowest = any_extreme_order<I>::lowest;
+    constexpr int loads = lines_loads;
+    __shared__ best_in_chunk bests[lines_threads];
+    __shared__ epoch_t epoch;
+    const vscan__extreme_lines &w = a.work;
+    const int thread = (int)threadIdx.x, inner = w.columns ? a.width : a.height;
+    const int outer = thread / inner, rest = thread - outer * inner;
+    const int x = w.columns ? rest : outer, y = w.columns ? outer : rest;
+    const int group = (int)blockIdx.x / a.chunks, chunk = (int)blockIdx.x - group * a.chunks;
+    const int64_t line = (int64_t)group * a.width + x, first = (int64_t)chunk * a.length;
+    const bool there = y < a.height && x < a.width && line < w.lines;
+    grid_dependency_wait();
+    if (a.chunks > 1 && thread == 0) {
+        const ticket taken = take_ticket(a.lookback);
+        epoch = taken.epoch;
+        end_launch_after(a.lookback, taken, gridDim.x);
+    }
+
+    /* elements count in the direction */
+    const int64_t matrix = line < w.each ? 0 : line / w.each;
+    const int64_t begin = matrix * w.apart + (line - matrix * w.each) * w.line_step;
+    const int64_t step = w.backward ? -w.step : w.step;
+    const int length = w.length - first < a.length ? (int)(w.length - first) : a.length;
+    const I *at =
+        (const I *)w.in + begin + (w.backward ? (w.length - 1) * w.step : 0) + (first + y) * step;
+    best_in_chunk best = {lowest, y};
+#pragma unroll 1
+    for (int i = y; there && i < length; i += loads * a.height) {
+        I value[loads];
+#pragma unroll
+        for (int l = 0; l < loads; ++l) {
+            value[l] = a.order.nothing();
+            if (i + l * a.height < length) value[l] = *at;
+            at += step * a.height;
+        }
+#pragma unroll
+        for (int half = 0; half < loads; half += loads / 2) {
+            if (i + half * a.height >= length) break;
+#pragma unroll
+            for (int l = half; l < half + loads / 2; ++l)
+                best.then(a.order.key(value[l]), i + l * a.height);
+        }
+    }
+    __syncwarp();
+
+    /* the best of a line becomes that of its first thread */
+    const auto combine = [&]() {
+        int slot = thread, next = a.width, parts = a.height;
+        if (!w.columns) {
+            reduce_over(best, a.height < 32 ? a.height : 32);
+            slot = thread / 32;
+            next = 1;
+            parts = a.height / 32;
+        }
+        if (parts <= 1) return;
+        const bool writes = w.columns || thread % 32 == 0;
+        const int part = w.columns ? y : y / 32;
+        if (writes) bests[slot] = best;
+#pragma unroll 1
+        for (int left = parts; left > 1;) {
+            __syncthreads();
+            const int half = (left + 1) / 2;
+            if (writes && part + half < left) {
+                const best_in_chunk other = bests[slot + half * next];
+                best.with(other.key, other.at);
+                bests[slot] = best;
+            }
+            left = half;
+        }
+        __syncthreads();
+    };
+    combine();
+    int64_t position = first + best.at;
+    if (a.chunks > 1) {
+        __syncthreads(); /* epoch */
+        jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
+        if (chunk < a.chunks - 1) {
+            if (there && y == 0)
+                publish<I>(a.lookback, epoch, (int64_t)blockIdx.x * a.width + x, best.key,
+                           (uint32_t)best.at);
+            return;
+        }
+        /* first the chunk that has it, then its place */
+        best = {y == 0 ? best.key : lowest, y == 0 ? chunk : INT32_MAX};
+        const int64_t from = (int64_t)(blockIdx.x - chunk) * a.width + x;
+        int32_t place = 0;
+#pragma unroll 1
+        for (int q = y; there && q < chunk; q += a.height) {
+            I key;
+            uint32_t at_q;
+            while (!try_read(a.lookback, epoch, from + (int64_t)q * a.width, &key, &at_q)) {
+            }
+            best.with(key, q);
+        }
+        __syncwarp();
+        combine();
+        if (there && y == 0 && best.at < chunk) {
+            I key;
+            uint32_t in_chunk;
+            (void)try_read(a.lookback, epoch, from + (int64_t)best.at * a.width, &key, &in_chunk);
+            place = (int32_t)in_chunk;
+            position = (int64_t)best.at * a.length + place;
+        }
+    }
+    if (!there || y > 0) return;
+    if (w.backward) position = w.length - 1 - position;
+    put_extreme<I>(w, a.order.element(best.key), line,
+                   w.in_vector ? begin + position * w.step : position);
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+struct lines_shape {
+    int64_t groups, threads, width, height, length, chunks;
+};
+
+static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extreme_lines &work) {
+    /* threads that level out their unequal ends */
+    const int64_t enough = (int64_t)lines_threads * launch->multiprocessors * (work.columns ? 2 : 8);
+    lines_shape s = {};
+    s.height = 1;
+    /* of a row 4 elements or fewer in a lane; more threads as long as they have 16 elements */
+    while (!work.columns && s.height < 32 && 4 * s.height < work.length) s.height *= 2;
+    const int64_t most = work.columns ? 32 : lines_threads;
+    while (s.height < most && work.lines * s.height < enough && work.length > 16 * s.height)
+        s.height *= 2;
+    s.threads = (work.columns ? 32 : 1) * s.height;
+    if (s.threads < 256) s.threads = 256;
+    s.width = s.threads / s.height;
+    s.groups = (work.lines + s.width - 1) / s.width;
+    if (work.columns) {
+        s.width = (work.lines + s.groups - 1) / s.groups;
+        s.height = s.threads / s.width;
+        if (s.height > work.length) s.height = work.length;
+    }
+    /* chunks where the threads of a block are not enough either */
+    const int64_t wanted = 2 * (int64_t)lines_threads * launch->multiprocessors / s.threads / s.groups;
+    int64_t chunks = work.length / (2 * lines_loads * s.height);
+    if (chunks > wanted) chunks = wanted;
+    if (chunks < 1 || s.threads < lines_threads) chunks = 1;
+    s.length = (work.length + chunks - 1) / chunks;
+    if (chunks > 1 && s.length > lines_most) s.length = lines_most;
+    s.chunks = (work.length + s.length - 1) / s.length;
+    return s;
+}
+
+template <class I>
+static cudaError_t launch_extreme_lines(const vscan__launch *launch,
+                                        const vscan__extreme_lines *work) {
+    const lines_shape s = lines_shape_of(launch, *work);
+    if (s.groups * s.chunks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    const extreme_lines_arguments<I> a = {*work,
+                                          any_extreme_order<I>::of(*work),
+                                          lookback_of(launch),
+                                          (int32_t)s.width,
+                                          (int32_t)s.height,
+                                          (int32_t)s.length,
+                                          (int32_t)s.chunks};
+    return start(reduce_extreme_lines<I>, s.groups * s.chunks, (int)s.threads, 0, launch->stream, a,
+                 launch->may_overlap);
+}
+
+} /* namespace vscan */
