@@ -147,6 +147,27 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_buffer *in, const 
     return VSCAN_OK;
 }
 
+/* Whether line l is element l. */
+static bool are_elements(const struct vscan__extreme_lines *work) {
+    return work->length == 1 && work->line_step == 1 &&
+           (work->each == work->lines || work->apart == work->each);
+}
+
+/* Copies, and position 0, or in the vector the element's number. */
+static vscan_status reduce_elements(vscan_ctx *ctx, const struct vscan__extreme_lines *work) {
+    if (work->totals != NULL)
+        TRY(ctx->backend->copy(ctx, work->totals, work->in,
+                               work->lines * vscan__element_size((vscan_type)work->type)));
+    if (!work->in_vector)
+        return ctx->backend->fill(ctx, (vscan_type)work->position_type, work->positions, 0,
+                                  work->lines, (union vscan__value){.as_long = 0});
+    const struct vscan__map index = {.n = work->lines,
+                                     .out = work->positions,
+                                     .out_type = work->position_type,
+                                     .step = 1};
+    return ctx->backend->index(ctx, &index);
+}
+
 static vscan_status reduce_lines(vscan_ctx *ctx, bool by_columns, vscan_op op,
                                  const vscan_buffer *in, int64_t rows, int64_t columns,
                                  const vscan_buffer *totals, const vscan_buffer *positions,
@@ -167,6 +188,7 @@ static vscan_status reduce_lines(vscan_ctx *ctx, bool by_columns, vscan_op op,
     if (totals != NULL) TRY(vscan__check_lines(ctx, "totals", totals, work.lines));
     if (work.lines == 0) return VSCAN_OK;
     if (work.length == 0) return reduce_nothing(ctx, op, totals, positions);
+    if (are_elements(&work)) return reduce_elements(ctx, &work);
     return ctx->backend->extreme_lines(ctx, &work);
 }
 

@@ -105,6 +105,66 @@ static void reduce_case(int type, int64_t n, bool all_shifts) {
           {&in, &total, &position});
 }
 
+/* Rows or columns; with few multiprocessors also of several chunks, whatever the shape. */
+static void lines_case(bool by_columns, int type, int64_t rows, int64_t columns,
+                       bool all_shifts) {
+    const auto shift = [&] { return all_shifts ? (int)below(5) : 0; };
+    const int of = below(2) ? VSCAN_INT : VSCAN_LONG;
+    const bool with_totals = below(2);
+    const int64_t gap = below(2) ? 0 : below(5);
+    const int64_t matrices = 1 + (below(3) == 0 && rows * columns < 30000 ? below(4) : 0);
+    const int64_t pitch = columns + gap, lines = matrices * (by_columns ? columns : rows);
+    twins in(type, matrices * rows * pitch, shift()), totals(type, lines, shift());
+    twins positions(of, lines, shift());
+    draw_values(in);
+    vscan_extreme_lines_options o = {};
+    o.size = sizeof o, o.direction = below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    o.in_vector = (int32_t)below(2), o.pitch = pitch, o.matrices = matrices;
+    vscan__extreme_lines work = {};
+    work.n = in.n, work.lines = lines, work.each = by_columns ? columns : lines;
+    work.apart = rows * pitch, work.length = by_columns ? rows : columns;
+    work.line_step = by_columns ? 1 : pitch, work.step = by_columns ? pitch : 1;
+    work.columns = by_columns, work.in = in.at(), work.positions = positions.at();
+    if (with_totals) work.totals = totals.at();
+    work.type = type, work.position_type = of, work.in_vector = o.in_vector;
+    work.min = (int32_t)below(2), work.backward = o.direction != VSCAN_FORWARD;
+    const cudaError_t error = vscan__launch_extreme_lines(&launch, &work);
+    ok((by_columns ? vscan_reduce_extreme_columns : vscan_reduce_extreme_rows)(
+        ctx, work.min ? VSCAN_MIN : VSCAN_MAX, in.buffer(), rows, columns,
+        with_totals ? totals.buffer() : nullptr, positions.buffer(), &o));
+    check(by_columns ? "columns with positions" : "rows with positions", type, in.n, error,
+          vscan_ctx_synchronize(ctx), {&in, &totals, &positions});
+}
+
+/* Segments of all lengths, mostly short ones. */
+static void segments_case(int type, int64_t segments, bool all_shifts) {
+    const auto shift = [&] { return all_shifts ? (int)below(5) : 0; };
+    const int of = below(2) ? VSCAN_INT : VSCAN_LONG, most = (int)below(13);
+    twins offsets(of, segments + 1, shift()), positions(of, segments, shift());
+    int64_t n = below(2) * below(500);
+    for (int64_t k = 0; k <= segments; ++k) {
+        offsets.put_number(k, n);
+        if (k < segments) n += below(40) == 0 ? below(3000) : below((int64_t)1 << most);
+    }
+    n += below(2) * below(500);
+    twins in(type, n, shift()), totals(type, segments, shift());
+    draw_values(in);
+    vscan_extreme_lines_options o = {};
+    o.size = sizeof o, o.direction = below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    o.in_vector = (int32_t)below(2);
+    vscan__extreme_lines work = {};
+    work.n = n, work.lines = segments, work.step = 1, work.in = in.at();
+    work.offsets = offsets.at(), work.offset_type = of;
+    work.totals = totals.at(), work.positions = positions.at();
+    work.type = type, work.position_type = of, work.in_vector = o.in_vector;
+    work.min = (int32_t)below(2), work.backward = o.direction != VSCAN_FORWARD;
+    const cudaError_t error = vscan__launch_extreme_lines(&launch, &work);
+    ok(vscan_reduce_extreme_by_offsets(ctx, work.min ? VSCAN_MIN : VSCAN_MAX, in.buffer(),
+                                       offsets.buffer(), totals.buffer(), positions.buffer(), &o));
+    check("segments with positions", type, n, error, vscan_ctx_synchronize(ctx),
+          {&in, &offsets, &totals, &positions});
+}
+
 static void one_of_each() {
     for (const int type : types) {
         launch.test_delay = below(2) ? (uint32_t)random_bits() | 1 : 0;
@@ -113,6 +173,9 @@ static void one_of_each() {
         const int64_t n = draw_length(tile_of(type));
         /* and partitions of several tiles */
         reduce_case(type, below(6) ? n : n + tile_of(type) * (16 + below(90)), below(2));
+        const int64_t rows = 1 + below((int64_t)1 << below(17)), columns = 1 + below(40000 / rows + 9);
+        lines_case(below(2), type, rows, columns, below(2));
+        segments_case(type, below((int64_t)1 << below(12)), below(2));
     }
 }
 
@@ -127,6 +190,15 @@ static void one_across(int type) {
     across(
         "total with position", [&] { reduce_case(type, n, true); },
         [&] { reduce_case(type, fewer, true); });
+    across(
+        "rows with positions", [&] { lines_case(false, type, 1, 60000, true); },
+        [&] { lines_case(false, type, 1, 40000 + below(9000), true); });
+    across(
+        "columns with positions", [&] { lines_case(true, type, 20000, 3, true); },
+        [&] { lines_case(true, type, 15000 + below(999), 3, true); });
+    across(
+        "segments with positions", [&] { segments_case(type, 300, true); },
+        [&] { segments_case(type, 99, true); });
 }
 
 int main(int argc, char **argv) {

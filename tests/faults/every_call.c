@@ -32,7 +32,9 @@ enum name {
     LENGTHS,
     TOTALS,
     ROW_TOTALS,
+    ROW_PLACES,
     SEGMENT_TOTALS,
+    SEGMENT_PLACES,
     ONE_INT,
     ONE_FLOAT,
     ONE_LONG,
@@ -99,7 +101,9 @@ static void make_buffers(void) {
     make_buffer(TOTALS, VSCAN_FLOAT, n);
     make_buffer(PLACES, VSCAN_INT, n);
     make_buffer(ROW_TOTALS, VSCAN_FLOAT, ROWS);
+    make_buffer(ROW_PLACES, VSCAN_INT, ROWS);
     make_buffer(SEGMENT_TOTALS, VSCAN_FLOAT, SEGMENTS);
+    make_buffer(SEGMENT_PLACES, VSCAN_LONG, SEGMENTS);
     make_buffer(ONE_INT, VSCAN_INT, 1);
     make_buffer(ONE_FLOAT, VSCAN_FLOAT, 1);
     make_buffer(ONE_LONG, VSCAN_LONG, 1);
@@ -265,6 +269,12 @@ static void pack(void) {
          SET(vscan_extreme_options, .direction = VSCAN_BACKWARD));
     CALL(vscan_reduce_extreme, c, VSCAN_MAX, B(FLOATS), B(ONE_FLOAT), B(ONE_LONG), NULL);
     CALL(vscan_reduce_extreme, c, VSCAN_MIN, B(EMPTY), B(ONE_INT), B(ONE_LONG), NULL);
+    CALL(vscan_reduce_extreme_rows, c, VSCAN_MAX, B(FLOATS), ROWS, n / ROWS, B(ROW_TOTALS),
+         B(ROW_PLACES), NULL);
+    CALL(vscan_reduce_extreme_columns, c, VSCAN_MIN, B(FLOATS), n / ROWS, ROWS, NULL,
+         B(ROW_PLACES), SET(vscan_extreme_lines_options, .in_vector = 1));
+    CALL(vscan_reduce_extreme_by_offsets, c, VSCAN_MAX, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS),
+         B(SEGMENT_PLACES), NULL);
     CALL(vscan_split, c, B(INTS), B(BYTES), B(INTS_OUT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_buffer_get, B(ONE_LONG), 0, &host.count);

@@ -64,6 +64,7 @@ static vscan_status slot_may_wait(vscan_ctx *ctx) {
     X(sort, reserve_sort)                                                                          \
     X(scan, widening)                                                                              \
     X(extreme, extreme)                                                                            \
+    X(extreme_lines, extreme_lines)                                                                \
     X(bounds, bounds)                                                                              \
     X(split, split)                                                                                \
     X(distribution, distribute_segmented)                                                          \

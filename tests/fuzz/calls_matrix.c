@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scans and reductions of rows and of columns, of one matrix or several, and segmented scans of rows. */
+/* Scans and reductions of rows and of columns, of one matrix or several, segmented scans of rows, and maxima and minima
+   of rows and columns with positions. */
 #include <string.h>
 
+#include "extreme_reference.h"
 #include "fuzz.h"
 #include "reference.h"
 
@@ -66,6 +68,29 @@ static void draw_shape(struct matrix *m) {
     if (m->matrices > 1) m->rows /= m->matrices;
 }
 
+/* A shape, and a vector that has it; how many lines. */
+static int64_t draw_in(struct matrix *m, vscan_type type) {
+    draw_shape(m);
+    const int64_t n = m->rows > 0 && m->columns > 0
+                          ? (matrices_of(m) * m->rows - 1) * pitch_of(m) + m->columns
+                          : below(50);
+    m->in = vector_drawn(type, n + (below(4) == 0 ? below(40) : 0), VALUES);
+    return lines_in(m);
+}
+
+static void hostile_shape(struct matrix *m) {
+    if (hostile()) m->rows = hostile_number(m->rows);
+    if (hostile()) m->columns = hostile_number(m->columns);
+    if (hostile()) m->pitch = hostile_number(m->columns);
+    if (hostile()) m->matrices = hostile_number(2);
+}
+
+/* The number of the first element of a line that has some: without any, multiples of a pitch may be beyond 63 bits. */
+static int64_t first_of(const struct matrix *m, int64_t l) {
+    return m->by_columns ? l / m->columns * m->rows * pitch_of(m) + l % m->columns
+                         : l * pitch_of(m);
+}
+
 /* The results of all lines, in copies of the vectors. */
 static void lines_of(const struct matrix *m, char *out, char *totals) {
     const vscan_type type = m->in.b->type;
@@ -78,10 +103,7 @@ static void lines_of(const struct matrix *m, char *out, char *totals) {
     char *const line = scratch(length * size + 8), *const result = scratch(length * size + 8);
     const uint8_t *const heads = m->segmented ? flags_of(m->heads) : NULL;
     for (int64_t l = 0; l < lines; l++) {
-        int64_t first = 0; /* without elements, multiples of a pitch may be beyond 63 bits */
-        if (length > 0)
-            first = m->by_columns ? l / m->columns * m->rows * pitch_of(m) + l % m->columns
-                                  : l * pitch_of(m);
+        const int64_t first = length > 0 ? first_of(m, l) : 0;
         const void *z = m->initial;
         if (m->initial_buffer.handle != NULL)
             z = shadow_of(m->initial_buffer.b) + (m->initial_buffer.b->n != 1 ? l * size : 0);
@@ -148,13 +170,7 @@ static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented)
     m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     if (!reduce) m->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(SCANNED);
-    draw_shape(m);
-    const int64_t lines = lines_in(m);
-    const int64_t pitch = pitch_of(m);
-    const int64_t n = m->rows > 0 && m->columns > 0
-                          ? (matrices_of(m) * m->rows - 1) * pitch + m->columns
-                          : below(50);
-    m->in = vector_drawn(type, n + (below(4) == 0 ? below(40) : 0), VALUES);
+    const int64_t lines = draw_in(m, type);
     m->to =
         reduce ? vector_drawn(type, lines, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
     if (segmented) m->heads = vector_drawn(type_drawn(FLAG_TYPES), length_of(m->in, 0), FLAGS);
@@ -164,10 +180,7 @@ static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented)
     if (way == 1 || two) m->initial = value_drawn(given, true);
     if (way == 2 || two) m->initial_buffer = vector_drawn(type, below(2) ? 1 : lines, VALUES);
     if (!reduce && below(2)) m->totals = vector_drawn(type, lines, OPEN);
-    if (hostile()) m->rows = hostile_number(m->rows);
-    if (hostile()) m->columns = hostile_number(m->columns);
-    if (hostile()) m->pitch = hostile_number(m->columns);
-    if (hostile()) m->matrices = hostile_number(2);
+    hostile_shape(m);
     if (reduce && hostile()) m->kind = VSCAN_EXCLUSIVE;
     if (reduce && hostile()) m->totals = vector_drawn(type, lines, OPEN);
     if (reduce && (m->kind != 0 || m->totals.handle != NULL)) refuse(VSCAN_ERROR_VALUE);
@@ -208,3 +221,68 @@ void fuzz_scan_rows_segmented(void) {
     MAKE(vscan_scan_rows_segmented, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.heads.handle,
                                      m.rows, m.columns, m.to.handle, m.options));
 }
+
+/* Maxima or minima of lines, with positions. */
+static void draw_extreme(struct matrix *m, bool by_columns) {
+    context_drawn();
+    *m = (struct matrix){.by_columns = by_columns};
+    m->op = enum_drawn(VSCAN_MAX, VSCAN_MIN, VSCAN_ERROR_ENUM);
+    m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
+    const vscan_type type = type_drawn(NUMBERS);
+    int64_t lines = draw_in(m, type);
+    m->to = vector_drawn(type_drawn(INTEGERS), lines, OPEN);
+    if (below(4)) m->totals = vector_drawn(type, lines, OPEN);
+    hostile_shape(m);
+    int32_t in_vector = (int32_t)below(2);
+    if (hostile()) in_vector = 2 + (int32_t)below(200);
+    if (in_vector > 1) refuse(VSCAN_ERROR_VALUE);
+    const int64_t elements = check_shape(m), length = by_columns ? m->rows : m->columns;
+    lines = lines_in(m);
+    check_buffer(m->in);
+    check_buffer(m->to);
+    check_type(m->in, NUMBERS);
+    if (m->op != VSCAN_MAX && m->op != VSCAN_MIN) refuse(VSCAN_ERROR_ENUM);
+    if (m->in.b != NULL && m->in.b->n < elements) refuse(VSCAN_ERROR_LENGTH);
+    check_countable(m->to, in_vector && m->in.b != NULL ? m->in.b->n : length);
+    check_length(m->to, lines);
+    check_apart(m->to, m->in);
+    if (m->totals.handle != NULL) {
+        check_buffer(m->totals);
+        check_lines(m->totals, m, lines);
+        check_apart(m->totals, m->in);
+        check_apart(m->totals, m->to);
+    }
+    const vscan_extreme_lines_options o = {.size = sizeof o,
+                                           .direction = m->direction,
+                                           .in_vector = in_vector,
+                                           .pitch = m->pitch,
+                                           .matrices = m->matrices};
+    m->options = options_drawn(&o, sizeof o);
+    if (!right()) return;
+    const vscan_type given = m->in.b->type;
+    const int64_t size = bytes_of(given, 1), step = by_columns ? pitch_of(m) : 1;
+    char *const line = scratch(length * size + 8), *const at = copy_of(m->to);
+    char *const totals = m->totals.handle != NULL ? copy_of(m->totals) : NULL;
+    for (int64_t l = 0; l < lines; l++) {
+        const int64_t first = length > 0 ? first_of(m, l) : 0;
+        for (int64_t i = 0; i < length; i++)
+            memcpy(line + i * size, shadow_of(m->in.b) + (first + i * step) * size, (size_t)size);
+        const int64_t best = extreme_expected((vscan_op)m->op, given, length, line,
+                                              m->direction != 0,
+                                              totals != NULL ? totals + l * size : NULL);
+        extreme_put_position(m->to.b->type, at, l,
+                             best >= 0 && in_vector ? first + best * step : best);
+    }
+    expect(m->to, at);
+    if (totals != NULL) expect(m->totals, totals);
+}
+
+#define EXTREME(name, by_columns)                                                                  \
+    void fuzz_##name(void) {                                                                       \
+        struct matrix m;                                                                           \
+        draw_extreme(&m, by_columns);                                                              \
+        MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.rows, m.columns,       \
+                            m.totals.handle, m.to.handle, m.options));                             \
+    }
+EXTREME(reduce_extreme_rows, false)
+EXTREME(reduce_extreme_columns, true)

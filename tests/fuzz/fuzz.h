@@ -211,6 +211,10 @@ int64_t bound_of(const struct sort_rule *rule, const void *numbers, int64_t n, i
                  bool upper);
 int64_t length_of(struct arg a, int64_t least); /* of another vector that goes with it */
 struct arg offsets_drawn(vscan_type type, int64_t limit);
+
+/* calls_extreme.c: the position in a vector, and its total, or NULL, also of no elements */
+int64_t extreme_expected(vscan_op op, vscan_type type, int64_t n, const void *in, bool backward,
+                         void *total);
 struct arg lengths_drawn(vscan_type type, int64_t n);
 struct arg positions_drawn(vscan_type type, int64_t n, int64_t limit);
 struct buffer *new_vector(vscan_type type, int64_t n);
@@ -355,6 +359,9 @@ int64_t *runs_expected(const struct runs *r, int64_t *count);
     X(reduce_by_key)                                                                               \
     X(reduce_by_offsets)                                                                           \
     X(reduce_extreme)                                                                              \
+    X(reduce_extreme_by_offsets)                                                                   \
+    X(reduce_extreme_columns)                                                                      \
+    X(reduce_extreme_rows)                                                                         \
     X(reduce_rows)                                                                                 \
     X(reduce_segmented)                                                                            \
     X(runs)                                                                                        \

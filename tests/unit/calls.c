@@ -46,6 +46,9 @@ static const char *const family_names[CALL_FAMILIES] = {
     "runs",
     "reduce_by_key",
     "count",
+    "reduce_extreme_rows",
+    "reduce_extreme_columns",
+    "reduce_extreme_offsets",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                    "bit", "long",  "uint8"};
@@ -67,7 +70,8 @@ const char *call_text(const struct call *c, char text[CALL_TEXT]) {
 }
 
 static bool is_matrix(enum call_family f) {
-    return f >= CALL_SCAN_ROWS && f <= CALL_REDUCE_COLUMNS;
+    return (f >= CALL_SCAN_ROWS && f <= CALL_REDUCE_COLUMNS) || f == CALL_EXTREME_ROWS ||
+           f == CALL_EXTREME_COLUMNS;
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------- */
@@ -101,7 +105,9 @@ struct call call_draw(struct inputs_random *random, enum call_family family, int
     static const vscan_type flags[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
     struct call c = {.family = family};
     int64_t types = 4;
-    const bool extreme = family == CALL_SCAN_EXTREME || family == CALL_REDUCE_EXTREME;
+    const bool extreme = family == CALL_SCAN_EXTREME || family == CALL_REDUCE_EXTREME ||
+                         family == CALL_EXTREME_ROWS || family == CALL_EXTREME_COLUMNS ||
+                         family == CALL_EXTREME_OFFSETS;
     if (family == CALL_PACK_COMPARE) types = 5;
     if (family == CALL_PACK || family == CALL_SPLIT || family == CALL_SPLIT_SEGMENTED ||
         family == CALL_DISTRIBUTE_SEGMENTED)

@@ -53,6 +53,9 @@ enum call_family {
     CALL_RUNS,
     CALL_REDUCE_BY_KEY,
     CALL_COUNT,
+    CALL_EXTREME_ROWS,
+    CALL_EXTREME_COLUMNS,
+    CALL_EXTREME_OFFSETS,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

@@ -210,6 +210,16 @@ static void set_outputs(struct call_ready *r) {
         o[0] = (struct call_output){c->position_type, 1};
         o[1].n = c->extra;
         break;
+    case CALL_EXTREME_ROWS:
+    case CALL_EXTREME_COLUMNS:
+        o[0] = (struct call_output){c->position_type,
+                                    c->family == CALL_EXTREME_ROWS ? c->rows : c->columns};
+        o[1].n = c->extra ? o[0].n : 0;
+        break;
+    case CALL_EXTREME_OFFSETS:
+        o[0] = (struct call_output){c->position_type, offsets - 1};
+        o[1].n = c->extra ? offsets - 1 : 0;
+        break;
     case CALL_OFFSETS_TO_FLAGS:
     case CALL_KEYS_TO_HEADS:
         o[0].type = c->flag_type;
@@ -226,7 +236,7 @@ static void set_outputs(struct call_ready *r) {
 }
 
 static bool has_offsets(enum call_family f) {
-    return f == CALL_REDUCE_OFFSETS || f == CALL_SCAN_OFFSETS || f == CALL_SORT_SEGMENTED ||
+    return f == CALL_REDUCE_OFFSETS || f == CALL_SCAN_OFFSETS || f == CALL_EXTREME_OFFSETS || f == CALL_SORT_SEGMENTED ||
            f == CALL_OFFSETS_TO_FLAGS || f == CALL_OFFSETS_TO_LENGTHS || f == CALL_LOWER_BOUND ||
            f == CALL_UPPER_BOUND;
 }
@@ -319,6 +329,9 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
                                          .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     const vscan_extreme_options extreme = {
         .size = sizeof extreme, .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
+    const vscan_extreme_lines_options lines = {.size = sizeof lines,
+                                               .direction = extreme.direction,
+                                               .in_vector = c->exclusive};
     const vscan_reduce_segmented_options totals = {.size = sizeof totals, .count = out[1]};
     const vscan_count_options pack = {.size = sizeof pack, .count = out[1]};
     const vscan_count_options split = {.size = sizeof split, .count = out[1]};
@@ -393,6 +406,15 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         return vscan_scan_extreme(ctx, c->op, r->in, out[1], out[0], &extreme);
     case CALL_REDUCE_EXTREME:
         return vscan_reduce_extreme(ctx, c->op, r->in, out[1], out[0], &extreme);
+    case CALL_EXTREME_ROWS:
+        return vscan_reduce_extreme_rows(ctx, c->op, r->in, c->rows, c->columns, out[1], out[0],
+                                         &lines);
+    case CALL_EXTREME_COLUMNS:
+        return vscan_reduce_extreme_columns(ctx, c->op, r->in, c->rows, c->columns, out[1], out[0],
+                                            &lines);
+    case CALL_EXTREME_OFFSETS:
+        return vscan_reduce_extreme_by_offsets(ctx, c->op, r->in, r->offsets, out[1], out[0],
+                                               &lines);
     case CALL_LENGTHS_TO_OFFSETS:
         return vscan_lengths_to_offsets(ctx, r->in, out[0]);
     default:

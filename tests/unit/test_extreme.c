@@ -574,6 +574,98 @@ static void refused_options(void **state) {
     refused_by_both(VSCAN_ERROR_STRUCT_SIZE, "options", VSCAN_MAX, &o);
 }
 
+static vscan_status rows_on(vscan_ctx *c) {
+    return vscan_reduce_extreme_rows(c, VSCAN_MAX, w.in, N, 1, w.out, w.flags, NULL);
+}
+static vscan_status columns_on(vscan_ctx *c) {
+    return vscan_reduce_extreme_columns(c, VSCAN_MAX, w.in, 1, N, w.out, w.flags, NULL);
+}
+static vscan_status segments_on(vscan_ctx *c) {
+    return vscan_reduce_extreme_by_offsets(c, VSCAN_MAX, w.in, w.out, NULL, w.shorter, NULL);
+}
+
+/* By rows of one element, by columns of one, and by offsets, which are w.out: `totals` and `positions` have N elements,
+   and N - 1. */
+#define LINES(status, word, op, in, totals, positions, o)                                          \
+    do {                                                                                           \
+        refused_untouched(status, word,                                                            \
+                          vscan_reduce_extreme_rows(w.ctx, op, in, N, 1, totals, positions, o));   \
+        refused_untouched(                                                                         \
+            status, word,                                                                          \
+            vscan_reduce_extreme_columns(w.ctx, op, in, 1, N, totals, positions, o));              \
+    } while (0)
+#define BY_OFFSETS(status, word, in, offsets, totals, positions, o)                                \
+    refused_untouched(status, word,                                                                \
+                      vscan_reduce_extreme_by_offsets(w.ctx, VSCAN_MAX, in, offsets, totals,       \
+                                                      positions, o))
+
+static void refused_lines(void **state) {
+    (void)state;
+    world_check_contexts(rows_on);
+    world_check_contexts(columns_on);
+    world_check_contexts(segments_on);
+    const vscan_status type = VSCAN_ERROR_TYPE, length = VSCAN_ERROR_LENGTH,
+                       overlap = VSCAN_ERROR_OVERLAP;
+    const vscan_op max = VSCAN_MAX;
+    vscan_buffer *const fewer = world_make(VSCAN_INT, N - 1), *const none = world_make(VSCAN_INT, 0);
+    for (int i = 0; i < WRONG_HANDLES; i++) {
+        const struct wrong_handle h = wrong_handle(i);
+        vscan_buffer *const b = h.handle;
+        LINES(h.status, "in ", max, b, w.out, w.flags, NULL);
+        LINES(h.status, "positions ", max, w.in, w.out, b, NULL);
+        BY_OFFSETS(h.status, "in ", b, w.out, fewer, w.shorter, NULL);
+        BY_OFFSETS(h.status, "offsets ", w.in, b, fewer, w.shorter, NULL);
+        BY_OFFSETS(h.status, "positions ", w.in, w.out, fewer, b, NULL);
+        if (b == NULL) continue; /* then there is none */
+        LINES(h.status, "totals ", max, w.in, b, w.flags, NULL);
+        BY_OFFSETS(h.status, "totals ", w.in, w.out, b, w.shorter, NULL);
+    }
+    LINES(VSCAN_ERROR_ENUM, "op ", VSCAN_PLUS, w.in, w.out, w.flags, NULL);
+    LINES(type, "in ", max, w.of_byte, w.out, w.flags, NULL);
+    LINES(type, "totals ", max, w.in, w.of_float, w.flags, NULL);
+    LINES(type, "positions ", max, w.in, w.out, w.of_double, NULL);
+    LINES(length, "totals ", max, w.in, w.shorter, w.flags, NULL);
+    LINES(length, "positions ", max, w.in, w.out, w.shorter, NULL);
+    LINES(length, "in ", max, w.shorter, w.out, w.flags, NULL);
+    LINES(overlap, "totals ", max, w.in, w.shifted, w.flags, NULL);
+    LINES(overlap, "positions ", max, w.in, w.out, w.in, NULL);
+    LINES(overlap, "positions ", max, w.in, w.out, w.out, NULL);
+    BY_OFFSETS(type, "in ", w.of_byte, w.out, NULL, w.shorter, NULL);
+    BY_OFFSETS(type, "offsets ", w.in, w.of_float, NULL, w.shorter, NULL);
+    BY_OFFSETS(length, "offsets ", w.in, none, NULL, w.shorter, NULL);
+    BY_OFFSETS(length, "positions ", w.in, w.out, NULL, w.flags, NULL);
+    BY_OFFSETS(length, "totals ", w.in, w.out, w.flags, w.shorter, NULL);
+    BY_OFFSETS(overlap, "positions ", w.in, w.out, fewer, fewer, NULL);
+    vscan_extreme_lines_options o = {.size = sizeof o, .in_vector = 2};
+    LINES(VSCAN_ERROR_VALUE, "options->in_vector ", max, w.in, w.out, w.flags, &o);
+    BY_OFFSETS(VSCAN_ERROR_VALUE, "options->in_vector ", w.in, w.out, NULL, w.shorter, &o);
+    o = (vscan_extreme_lines_options){.size = sizeof o, .direction = VSCAN_EXCLUSIVE};
+    LINES(VSCAN_ERROR_ENUM, "options->direction ", max, w.in, w.out, w.flags, &o);
+    o = (vscan_extreme_lines_options){.size = sizeof o, .pitch = -1};
+    LINES(VSCAN_ERROR_VALUE, "options->pitch ", max, w.in, w.out, w.flags, &o);
+    BY_OFFSETS(VSCAN_ERROR_VALUE, "options->pitch ", w.in, w.out, NULL, w.shorter, &o);
+    o = (vscan_extreme_lines_options){.size = sizeof o, .matrices = -1};
+    LINES(VSCAN_ERROR_VALUE, "options->matrices ", max, w.in, w.out, w.flags, &o);
+    BY_OFFSETS(VSCAN_ERROR_VALUE, "options->matrices ", w.in, w.out, NULL, w.shorter, &o);
+    o = (vscan_extreme_lines_options){.size = 24};
+    LINES(VSCAN_ERROR_STRUCT_SIZE, "options", max, w.in, w.out, w.flags, &o);
+    BY_OFFSETS(VSCAN_ERROR_STRUCT_SIZE, "options", w.in, w.out, NULL, w.shorter, &o);
+    refused_untouched(length, "rows ",
+                      vscan_reduce_extreme_rows(w.ctx, max, w.in, -1, 1, w.out, w.flags, NULL));
+    /* an offset is among the positions or the totals */
+    vscan_buffer *const offsets = world_make(VSCAN_INT, 2);
+    vscan_buffer *one;
+    ok(w.ctx, vscan_buffer_fill(offsets, &(int32_t){0}));
+    ok(w.ctx, vscan_buffer_view(offsets, 1, 1, &one));
+    BY_OFFSETS(overlap, "positions ", w.in, offsets, NULL, one, NULL);
+    BY_OFFSETS(overlap, "totals ", w.in, offsets, one, w.one_int, NULL);
+    ok(w.ctx, vscan_buffer_destroy(one));
+    ok(w.ctx, vscan_buffer_view(w.in, 3, N - 1, &one));
+    BY_OFFSETS(overlap, "totals ", w.in, w.out, one, w.shorter, NULL);
+    BY_OFFSETS(overlap, "positions ", w.in, w.out, NULL, one, NULL);
+    ok(w.ctx, vscan_buffer_destroy(one));
+}
+
 /* More elements than an int can count. They are never read, so their memory need not be there. */
 static void refused_many(void **state) {
     (void)state;
@@ -586,6 +678,12 @@ static void refused_many(void **state) {
     ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_INT, memory, n, &many));
     SCAN(VSCAN_ERROR_LENGTH, "positions ", many, NULL, w.out);
     REDUCE(VSCAN_ERROR_LENGTH, "position ", many, w.total, w.one_int);
+    const vscan_extreme_lines_options o = {.size = sizeof o, .in_vector = 1};
+    refused_untouched(VSCAN_ERROR_LENGTH, "positions ",
+                      vscan_reduce_extreme_rows(w.ctx, VSCAN_MAX, many, 1, n, NULL, w.one_int,
+                                                NULL));
+    LINES(VSCAN_ERROR_LENGTH, "positions ", VSCAN_MAX, many, w.out, w.flags, &o);
+    BY_OFFSETS(VSCAN_ERROR_LENGTH, "positions ", many, w.out, NULL, w.shorter, NULL);
     ok(NULL, vscan_buffer_destroy(many));
     munmap(memory, (size_t)n * 4);
 }
@@ -598,6 +696,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(extremes_of_wrong_segments),
         world_unit_test(refused_handles),
         world_unit_test(refused_vectors), world_unit_test(refused_options),
-        world_unit_test(refused_many)};
+        world_unit_test(refused_lines),   world_unit_test(refused_many)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -17,12 +17,18 @@
  */
 #pragma once
 
+#ifdef EXPERIMENT
+#include <stdlib.h>
+#endif
+
 #include "scan/extreme/extreme.cuh"
 
 namespace vscan {
 
-static constexpr int lines_threads = 1024; /* of a block at most, and of a multiprocessor */
-static constexpr int lines_loads = 8;      /* in flight, of a thread */
+static constexpr int lines_threads = 512; /* of a block at most */
+template <class I>
+static constexpr int lines_blocks = sizeof(I) == 4 ? 3 : 2; /* of so many, of a multiprocessor */
+static constexpr int lines_loads = 8;                       /* in flight, of a thread */
 static constexpr int lines_most = (int)head_count_mask + 1; /* elements of a chunk: places of 15 bits */
 
 /* The order of elements whose bits are I: as extreme_order, with what is different in numbers as members. */
@@ -56,6 +62,8 @@ struct extreme_lines_arguments {
     lookback_memory lookback;
     int32_t width, height;  /* of a block: lines, and threads of each; of rows powers of 2 */
     int32_t length, chunks; /* of a chunk, and of a line */
+    int64_t origin;         /* where a line's first element is in the direction */
+    int64_t step, jump;     /* to the next one, and to the next one of a thread */
 };
 
 template <class I>
@@ -80,7 +88,7 @@ static DEVICE void reduce_over(extreme_pair<I, P> &best, int lanes) {
 }
 
 template <class I>
-__global__ void __launch_bounds__(lines_threads, 1)
+__global__ void __launch_bounds__(lines_threads, lines_blocks<I>)
     reduce_extreme_lines(const __grid_constant__ extreme_lines_arguments<I> a) {
     using best_in_chunk = extreme_pair<I, int32_t>;
     constexpr I lowest = any_extreme_order<I>::lowest;
@@ -91,7 +99,8 @@ __global__ void __launch_bounds__(lines_threads, 1)
     const int thread = (int)threadIdx.x, inner = w.columns ? a.width : a.height;
     const int outer = thread / inner, rest = thread - outer * inner;
     const int x = w.columns ? rest : outer, y = w.columns ? outer : rest;
-    const int group = (int)blockIdx.x / a.chunks, chunk = (int)blockIdx.x - group * a.chunks;
+    const int group = a.chunks == 1 ? (int)blockIdx.x : (int)blockIdx.x / a.chunks;
+    const int chunk = (int)blockIdx.x - group * a.chunks;
     const int64_t line = (int64_t)group * a.width + x, first = (int64_t)chunk * a.length;
     const bool there = y < a.height && x < a.width && line < w.lines;
     grid_dependency_wait();
@@ -104,27 +113,30 @@ __global__ void __launch_bounds__(lines_threads, 1)
     /* elements count in the direction */
     const int64_t matrix = line < w.each ? 0 : line / w.each;
     const int64_t begin = matrix * w.apart + (line - matrix * w.each) * w.line_step;
-    const int64_t step = w.backward ? -w.step : w.step;
     const int length = w.length - first < a.length ? (int)(w.length - first) : a.length;
-    const I *at =
-        (const I *)w.in + begin + (w.backward ? (w.length - 1) * w.step : 0) + (first + y) * step;
+    const I *at = (const I *)w.in + begin + a.origin + (first + y) * a.step;
     best_in_chunk best = {lowest, y};
 #pragma unroll 1
     for (int i = y; there && i < length; i += loads * a.height) {
         I value[loads];
+        const auto load = [&](int from) {
 #pragma unroll
-        for (int l = 0; l < loads; ++l) {
-            value[l] = a.order.nothing();
-            if (i + l * a.height < length) value[l] = *at;
-            at += step * a.height;
-        }
+            for (int l = from; l < from + loads / 2; ++l) {
+                value[l] = a.order.nothing();
+                if (i + l * a.height < length) value[l] = *at;
+                at += a.jump;
+            }
+        };
+        const auto take = [&](int from) {
 #pragma unroll
-        for (int half = 0; half < loads; half += loads / 2) {
-            if (i + half * a.height >= length) break;
-#pragma unroll
-            for (int l = half; l < half + loads / 2; ++l)
+            for (int l = from; l < from + loads / 2; ++l)
                 best.then(a.order.key(value[l]), i + l * a.height);
-        }
+        };
+        const bool more = i + loads / 2 * a.height < length;
+        load(0);
+        if (more) load(loads / 2);
+        take(0);
+        if (more) take(loads / 2);
     }
     __syncwarp();
 
@@ -169,13 +181,25 @@ __global__ void __launch_bounds__(lines_threads, 1)
         best = {y == 0 ? best.key : lowest, y == 0 ? chunk : INT32_MAX};
         const int64_t from = (int64_t)(blockIdx.x - chunk) * a.width + x;
         int32_t place = 0;
+        constexpr int each = 4; /* read together */
 #pragma unroll 1
-        for (int q = y; there && q < chunk; q += a.height) {
-            I key;
-            uint32_t at_q;
-            while (!try_read(a.lookback, epoch, from + (int64_t)q * a.width, &key, &at_q)) {
-            }
-            best.with(key, q);
+        for (int q = y; there && q < chunk; q += each * a.height) {
+            I key[each];
+            uint32_t none;
+            bool ready;
+            do {
+                ready = true;
+#pragma unroll
+                for (int l = 0; l < each; ++l) {
+                    const int of = q + l * a.height;
+                    if (of < chunk)
+                        ready &= try_read(a.lookback, epoch, from + (int64_t)of * a.width, &key[l],
+                                          &none);
+                }
+            } while (!ready);
+#pragma unroll
+            for (int l = 0; l < each; ++l)
+                if (q + l * a.height < chunk) best.with(key[l], q + l * a.height);
         }
         __syncwarp();
         combine();
@@ -199,18 +223,28 @@ struct lines_shape {
     int64_t groups, threads, width, height, length, chunks;
 };
 
+#ifdef EXPERIMENT
+static int64_t knob(const char *name, int64_t usual) { const char *v = getenv(name); return v ? atoll(v) : usual; }
+#else
+#define knob(name, usual) (usual)
+#endif
 static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extreme_lines &work) {
-    /* threads that level out their unequal ends */
-    const int64_t enough = (int64_t)lines_threads * launch->multiprocessors * (work.columns ? 2 : 8);
+    const int64_t resident = (int64_t)lines_blocks<int32_t> * lines_threads * launch->multiprocessors;
     lines_shape s = {};
+    s.threads = 256;
     s.height = 1;
-    /* of a row 4 elements or fewer in a lane; more threads as long as they have 16 elements */
-    while (!work.columns && s.height < 32 && 4 * s.height < work.length) s.height *= 2;
-    const int64_t most = work.columns ? 32 : lines_threads;
-    while (s.height < most && work.lines * s.height < enough && work.length > 16 * s.height)
+    /* of a row 8 elements or fewer in a thread; more threads as long as they have 16 elements and those of the GPU
+       are not all there */
+    while (!work.columns && s.height < 32 && knob("XP", 8) * s.height < work.length) s.height *= 2;
+    const int64_t most = work.columns ? 8 : s.threads;
+    while (s.height < most && work.lines * s.height < knob("XR", 4) * resident &&
+           work.length > 16 * s.height)
         s.height *= 2;
-    s.threads = (work.columns ? 32 : 1) * s.height;
-    if (s.threads < 256) s.threads = 256;
+    const bool few = work.lines * s.height < knob("XF", 1) * resident && work.length > 16 * s.height;
+    if (work.columns && few) { /* all columns side by side, if they are not many */
+        s.threads = knob("XCT", lines_threads);
+        s.height = s.threads / knob("XCW", 64);
+    }
     s.width = s.threads / s.height;
     s.groups = (work.lines + s.width - 1) / s.width;
     if (work.columns) {
@@ -218,13 +252,16 @@ static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extr
         s.height = s.threads / s.width;
         if (s.height > work.length) s.height = work.length;
     }
-    /* chunks where the threads of a block are not enough either */
-    const int64_t wanted = 2 * (int64_t)lines_threads * launch->multiprocessors / s.threads / s.groups;
-    int64_t chunks = work.length / (2 * lines_loads * s.height);
-    if (chunks > wanted) chunks = wanted;
-    if (chunks < 1 || s.threads < lines_threads) chunks = 1;
+    /* chunks where that is not enough either */
+    int64_t chunks = 1;
+    if (few) {
+        const int64_t wanted = knob("XW", 2) * resident / s.threads / s.groups;
+        chunks = work.length / (2 * lines_loads * s.height);
+        if (chunks > wanted) chunks = wanted;
+        if (chunks < 1) chunks = 1;
+    }
     s.length = (work.length + chunks - 1) / chunks;
-    if (chunks > 1 && s.length > lines_most) s.length = lines_most;
+    if (few && s.length > lines_most) s.length = lines_most;
     s.chunks = (work.length + s.length - 1) / s.length;
     return s;
 }
@@ -240,7 +277,10 @@ static cudaError_t launch_extreme_lines(const vscan__launch *launch,
                                           (int32_t)s.width,
                                           (int32_t)s.height,
                                           (int32_t)s.length,
-                                          (int32_t)s.chunks};
+                                          (int32_t)s.chunks,
+                                          work->backward ? (work->length - 1) * work->step : 0,
+                                          work->backward ? -work->step : work->step,
+                                          (work->backward ? -work->step : work->step) * s.height};
     return start(reduce_extreme_lines<I>, s.groups * s.chunks, (int)s.threads, 0, launch->stream, a,
                  launch->may_overlap);
 }

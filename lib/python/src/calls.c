@@ -259,6 +259,24 @@ METHOD(reduce_columns, 5, "obiibfIIvB",
         OPTIONS(vscan_matrix_options, .direction = DIRECTION(5), .pitch = INTEGER(6),
                 .matrices = INTEGER(7), .initial = c->initial, .initial_buffer = B(9))))
 
+#define EXTREME_LINES(first)                                                                       \
+    OPTIONS(vscan_extreme_lines_options, .direction = DIRECTION(first),                            \
+            .in_vector = (int32_t)INTEGER(first + 1), .pitch = INTEGER(first + 2),                 \
+            .matrices = INTEGER(first + 3))
+METHOD(reduce_extreme_rows, 6, "obiiBbffII",
+       NAMES("op", "x", "rows", "columns", "totals", "positions", "reverse", "in_vector", "pitch",
+             "matrices"),
+       (c->ctx, OP(0), B(1), INTEGER(2), INTEGER(3), B(4), B(5), EXTREME_LINES(6)))
+METHOD(reduce_extreme_columns, 6, "obiiBbffII",
+       NAMES("op", "x", "rows", "columns", "totals", "positions", "reverse", "in_vector", "pitch",
+             "matrices"),
+       (c->ctx, OP(0), B(1), INTEGER(2), INTEGER(3), B(4), B(5), EXTREME_LINES(6)))
+METHOD(reduce_extreme_by_offsets, 5, "obbBbff",
+       NAMES("op", "x", "offsets", "totals", "positions", "reverse", "in_vector"),
+       (c->ctx, OP(0), B(1), B(2), B(3), B(4),
+        OPTIONS(vscan_extreme_lines_options, .direction = DIRECTION(5),
+                .in_vector = (int32_t)INTEGER(6))))
+
 METHOD(map_unary, 3, "ubb", NAMES("op", "x", "out"), (c->ctx, (vscan_unary)INTEGER(0), B(1), B(2)))
 METHOD(map_binary, 4, "ybbb", NAMES("op", "a", "b", "out"),
        (c->ctx, (vscan_binary)INTEGER(0), B(1), B(2), B(3)))
@@ -463,6 +481,12 @@ PyMethodDef context_methods[] = {
                                 "initial_buffer=None"),
     CALL(reduce_columns, OF_MATRIX "totals, *, reverse=False, pitch=0, matrices=0, initial=None, "
                                    "initial_buffer=None"),
+    CALL(reduce_extreme_rows, OF_MATRIX "totals, positions, *, reverse=False, in_vector=False, "
+                                        "pitch=0, matrices=0"),
+    CALL(reduce_extreme_columns, OF_MATRIX "totals, positions, *, reverse=False, in_vector=False, "
+                                           "pitch=0, matrices=0"),
+    CALL(reduce_extreme_by_offsets,
+         "op, x, offsets, totals, positions, *, reverse=False, in_vector=False"),
     CALL(map_unary, "op, x, out"),
     CALL(map_binary, "op, a, b, out"),
     CALL(map_right, "op, a, right, out"),
