@@ -11,7 +11,7 @@
 
 enum {
     LONG_ROW = 1 << 20,            /* bytes of a row that all threads share if there are fewer rows */
-    SHORT_ROW = 16,                /* elements of rows that are gone through abreast, */
+    SHORT_ROW = 32,                /* elements of rows that are gone through abreast, */
     ROWS_ABREAST = 64,             /* so many */
     NARROW = 16,                   /* fewer columns are few; with gaps so many rows are abreast then */
     AT_ONCE = 1 << 16,             /* elements of a column that numbers of 4 bytes count */
@@ -51,18 +51,35 @@ static void put(const struct call *call, int64_t line, int64_t key, int64_t at, 
         ((int64_t *)work->totals)[line] = element;
 }
 
+#define PUT_ALL(vector, narrow, value)                                                             \
+    do {                                                                                           \
+        int32_t *const ints = (int32_t *)(vector) + line;                                          \
+        int64_t *const longs = (int64_t *)(vector) + line;                                         \
+        if (narrow)                                                                                \
+            EACH(j, lines) ints[j] = (int32_t)(value);                                             \
+        else                                                                                       \
+            EACH(j, lines) longs[j] = (value);                                                     \
+    } while (0)
+
 /* A part of n lines. */
 static int64_t first_of(int64_t n, int part, int parts) {
     return n / parts * part + n % parts * part / parts;
 }
 
-/* Lines of a row or column each, so many from this one on; numbers count in the direction. */
+/* The same of so many rows or columns from this one on. Numbers count in the direction. */
 static void put_all(const struct call *call, int64_t line, int64_t first, int64_t lines,
                     const int64_t *keys, const int64_t *numbers) {
     const struct vscan__extreme_lines *work = call->work;
-    for (int64_t j = 0; j < lines; j++)
-        put(call, line + j, keys[j], work->backward ? work->length - 1 - numbers[j] : numbers[j],
-            first + j * work->line_step);
+    const bool real = VSCAN__IS_REAL(work->type);
+    const int64_t sign = work->backward ? -1 : 1;
+    const int64_t step = sign * (work->in_vector ? work->step : 1);
+    const int64_t next = work->in_vector ? work->line_step : 0;
+    int64_t begin = work->in_vector ? first : 0;
+    if (work->backward) begin -= (work->length - 1) * step;
+    PUT_ALL(work->positions, work->position_type == VSCAN_INT, begin + j * next + numbers[j] * step);
+    if (work->totals != NULL)
+        PUT_ALL(work->totals, call->size == 4,
+                vscan__extreme_element(keys[j], call->turn, real, call->size));
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */

@@ -273,28 +273,17 @@ PACK(extreme, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : 
      2 * pack->n + 1) /* tiles of 32 KiB */
 PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 
-/* Bytes of a row from which it is worth a launch of its own, as a vector. */
-enum { EXTREME_ROW = 64 << 20 };
-
 static vscan_status extreme_lines(vscan_ctx *ctx, const struct vscan__extreme_lines *lines) {
-    const int64_t size = vscan__element_size((vscan_type)lines->type);
-    const bool as_vectors = lines->lines == 1 || (lines->length >= EXTREME_ROW / size &&
-                                                  lines->in_vector == 0);
-    if (as_vectors && lines->offsets == NULL && lines->step == 1) {
-        const int64_t at = vscan__element_size((vscan_type)lines->position_type);
-        for (int64_t row = 0; row < lines->lines; row++) {
-            const struct vscan__extreme extreme = {
-                .n = lines->length,
-                .in = (const char *)lines->in + row * lines->line_step * size,
-                .total = lines->totals != NULL ? (char *)lines->totals + row * size : NULL,
-                .position = (char *)lines->positions + row * at,
-                .type = lines->type,
-                .position_type = lines->position_type,
-                .min = lines->min,
-                .backward = lines->backward};
-            TRY(pack_extreme(ctx, &extreme));
-        }
-        return VSCAN_OK;
+    if (lines->lines == 1 && lines->offsets == NULL && lines->step == 1) {
+        const struct vscan__extreme vector = {.n = lines->length,
+                                              .in = lines->in,
+                                              .total = lines->totals,
+                                              .position = lines->positions,
+                                              .type = lines->type,
+                                              .position_type = lines->position_type,
+                                              .min = lines->min,
+                                              .backward = lines->backward};
+        return pack_extreme(ctx, &vector);
     }
     struct vscan__launch *launch = vscan__cuda_launch(ctx);
     int before;

@@ -273,6 +273,10 @@ static void pack(void) {
          B(ROW_PLACES), NULL);
     CALL(vscan_reduce_extreme_columns, c, VSCAN_MIN, B(FLOATS), n / ROWS, ROWS, NULL,
          B(ROW_PLACES), SET(vscan_extreme_lines_options, .in_vector = 1));
+    CALL(vscan_reduce_extreme_rows, c, VSCAN_MAX, B(FLOATS), ROWS, 1, B(ROW_TOTALS), B(ROW_PLACES),
+         NULL);
+    CALL(vscan_reduce_extreme_rows, c, VSCAN_MAX, B(FLOATS), ROWS, 0, B(ROW_TOTALS), B(ROW_PLACES),
+         NULL);
     CALL(vscan_reduce_extreme_by_offsets, c, VSCAN_MAX, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS),
          B(SEGMENT_PLACES), NULL);
     CALL(vscan_split, c, B(INTS), B(BYTES), B(INTS_OUT),

@@ -17,10 +17,6 @@
  */
 #pragma once
 
-#ifdef EXPERIMENT
-#include <stdlib.h>
-#endif
-
 #include "scan/extreme/extreme.cuh"
 
 namespace vscan {
@@ -223,11 +219,6 @@ struct lines_shape {
     int64_t groups, threads, width, height, length, chunks;
 };
 
-#ifdef EXPERIMENT
-static int64_t knob(const char *name, int64_t usual) { const char *v = getenv(name); return v ? atoll(v) : usual; }
-#else
-#define knob(name, usual) (usual)
-#endif
 static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extreme_lines &work) {
     const int64_t resident = (int64_t)lines_blocks<int32_t> * lines_threads * launch->multiprocessors;
     lines_shape s = {};
@@ -235,15 +226,15 @@ static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extr
     s.height = 1;
     /* of a row 8 elements or fewer in a thread; more threads as long as they have 16 elements and those of the GPU
        are not all there */
-    while (!work.columns && s.height < 32 && knob("XP", 8) * s.height < work.length) s.height *= 2;
+    while (!work.columns && s.height < 32 && 8 * s.height < work.length) s.height *= 2;
     const int64_t most = work.columns ? 8 : s.threads;
-    while (s.height < most && work.lines * s.height < knob("XR", 4) * resident &&
+    while (s.height < most && work.lines * s.height < 4 * resident &&
            work.length > 16 * s.height)
         s.height *= 2;
-    const bool few = work.lines * s.height < knob("XF", 1) * resident && work.length > 16 * s.height;
+    const bool few = work.lines * s.height < resident && work.length > 16 * s.height;
     if (work.columns && few) { /* all columns side by side, if they are not many */
-        s.threads = knob("XCT", lines_threads);
-        s.height = s.threads / knob("XCW", 64);
+        s.threads = lines_threads;
+        s.height = s.threads / 64;
     }
     s.width = s.threads / s.height;
     s.groups = (work.lines + s.width - 1) / s.width;
@@ -255,13 +246,13 @@ static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extr
     /* chunks where that is not enough either */
     int64_t chunks = 1;
     if (few) {
-        const int64_t wanted = knob("XW", 2) * resident / s.threads / s.groups;
+        const int64_t all = (work.columns ? 1 : 2) * resident / s.threads / s.groups;
+        const int64_t wanted = all > 1 ? all : 1, most_chunks = wanted * lines_most;
         chunks = work.length / (2 * lines_loads * s.height);
-        if (chunks > wanted) chunks = wanted;
+        if (chunks > wanted) chunks = wanted * ((work.length - 1) / most_chunks + 1);
         if (chunks < 1) chunks = 1;
     }
     s.length = (work.length + chunks - 1) / chunks;
-    if (few && s.length > lines_most) s.length = lines_most;
     s.chunks = (work.length + s.length - 1) / s.length;
     return s;
 }

@@ -256,57 +256,66 @@ HIGHEST(long, int64_t)
 HIGHEST_NUMBER(float, int32_t, INT32_MAX, 0x7f800000)
 HIGHEST_NUMBER(double, int64_t, INT64_MAX, INT64_C(0x7ff0000000000000))
 
-enum {
-    EXTREME_SHORT = 16,    /* elements that are compared one by one */
-    EXTREME_BLOCK = 1024,  /* whose greatest key is found first, then its place */
-    EXTREME_SEARCHED = 16, /* keys that are looked at together */
-};
+enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key is found first, then its place */
 
-/* Of the key, which one of the n elements has, the place, from the end that is meant. It may be gone by now if another
-   thread changes them. */
-#define PLACE_OF(name, I)                                                                          \
-    static int64_t place_of_##name(const I *x, int64_t n, bool backward, int32_t turn, I key) {    \
-        const int64_t step = backward ? -1 : 1, first = backward ? n - 1 : 0;                      \
+/* Keys as in simd/extreme.h of all lanes, by shifts, which are the same for vectors and for numbers. */
+#define KEYS_OF_INTEGERS(I, x, MAX, INFINITE) ((x) ^ (I)turn)
+#define SIGNS(I, x) ((x) >> (8 * (int)sizeof(I) - 1))
+#define KEYS_OF_REALS(I, x, MAX, INFINITE)                                                         \
+    ((((x) ^ (SIGNS(I, x) & (MAX)) ^ (I)turn) & ~SIGNS(I, (INFINITE) - ((x) & (MAX)))) |           \
+     (SIGNS(I, (INFINITE) - ((x) & (MAX))) & (MAX)))
+
+/* In one pass: each lane has its best key, and the number of the vector that has it. Numbers count from memory's first
+   element on, or backward from the last. */
+#define PLACE_OF(name, I, KEYS, MAX, INFINITE)                                                     \
+    static int64_t place_of_##name(const I *x, int64_t n, bool backward, int32_t turn,             \
+                                   int64_t *key) {                                                 \
+        typedef I vector __attribute__((vector_size(VECTOR_BYTES)));                               \
+        enum { L = VECTOR_BYTES / (int)sizeof(I) };                                                \
+        I most = -1 - (MAX), first = 0;                                                            \
         int64_t k = 0;                                                                             \
-        for (; k + EXTREME_SEARCHED <= n; k += EXTREME_SEARCHED) {                                 \
-            const I *const here = x + (backward ? n - EXTREME_SEARCHED - k : k);                   \
-            I found = 0;                                                                           \
-            for (int j = 0; j < EXTREME_SEARCHED; j++)                                             \
-                found |= -(I)(vscan__extreme_key_##name(here[j], turn) == key);                    \
-            if (found != 0) break;                                                                 \
+        if (n >= L) {                                                                              \
+            vector best = most - (vector){0}, at = {0}, now = {0};                                 \
+            for (; k + L <= n; k += L, now++) {                                                    \
+                vector here;                                                                       \
+                memcpy(&here, x + (backward ? n - L - k : k), sizeof here);                        \
+                here = KEYS(I, here, MAX, INFINITE);                                               \
+                const vector greater = here > best;                                                \
+                best = (here & greater) | (best & ~greater);                                       \
+                at = (now & greater) | (at & ~greater);                                            \
+            }                                                                                      \
+            first = (I)n;                                                                          \
+            for (int j = 0; j < L; j++) most = best[j] > most ? best[j] : most;                    \
+            for (int j = 0; j < L; j++) {                                                          \
+                const I here = at[j] * L + (backward ? L - 1 - j : j);                             \
+                first = best[j] == most && here < first ? here : first;                            \
+            }                                                                                      \
         }                                                                                          \
-        while (k < n - 1 && vscan__extreme_key_##name(x[first + step * k], turn) != key) k++;      \
-        return first + step * k;                                                                   \
+        for (; k < n; k++) {                                                                       \
+            const I of = x[backward ? n - 1 - k : k], here = KEYS(I, of, MAX, INFINITE);           \
+            first = here > most ? (I)k : first;                                                    \
+            most = here > most ? here : most;                                                      \
+        }                                                                                          \
+        *key = most;                                                                               \
+        return backward ? n - 1 - first : first;                                                   \
     }
 
 #define BEST(name, I)                                                                              \
     static int64_t best_##name(const void *in, int64_t n, bool backward, int32_t turn,             \
                                int64_t *key) {                                                     \
         const I *x = in;                                                                           \
-        const int64_t step = backward ? -1 : 1, first = backward ? n - 1 : 0;                      \
-        int64_t at = 0;                                                                            \
-        if (n <= EXTREME_SHORT) {                                                                  \
-            I best = vscan__extreme_key_##name(x[first], turn);                                    \
-            for (int64_t k = 1; k < n; k++) {                                                      \
-                const I here = vscan__extreme_key_##name(x[first + step * k], turn);               \
-                at = here > best ? k : at;                                                         \
-                best = here > best ? here : best;                                                  \
-            }                                                                                      \
-            *key = best;                                                                           \
-            return first + step * at;                                                              \
-        }                                                                                          \
-        int64_t best = INT64_MIN, in_block = 0, low = 0;                                           \
+        if (n <= EXTREME_BLOCK) return place_of_##name(x, n, backward, turn, key);                 \
+        int64_t best = 0, in_block = 0, low = 0;                                                   \
         for (int64_t k = 0; k < n; k += EXTREME_BLOCK) {                                           \
             const int64_t count = n - k < EXTREME_BLOCK ? n - k : EXTREME_BLOCK;                   \
             const int64_t lowest = backward ? n - k - count : k;                                   \
             const int64_t here = highest_##name(x + lowest, count, turn);                          \
             if (here > best || k == 0) best = here, low = lowest, in_block = count;                \
         }                                                                                          \
-        *key = best;                                                                               \
-        return low + place_of_##name(x + low, in_block, backward, turn, (I)best);                  \
+        return low + place_of_##name(x + low, in_block, backward, turn, key);                      \
     }
 
-/* x: an element of line j; element 0 of a line, and then k. */
+/* x: element k of line j. */
 #define ABREAST_ONE(name, I, x)                                                                    \
     do {                                                                                           \
         const I here = vscan__extreme_key_##name(x, turn);                                         \
@@ -317,7 +326,8 @@ enum {
     static void abreast_##name(const void *in, int64_t line_step, int64_t step, int64_t lines,     \
                                int64_t length, int32_t turn, int64_t *keys, int64_t *numbers) {    \
         const I *x = in;                                                                           \
-        I key[VSCAN__CPU_ABREAST], number[VSCAN__CPU_ABREAST];                                     \
+        /* not in the same sets of the cache */                                                    \
+        I key[VSCAN__CPU_ABREAST + 64 / sizeof(I)], number[VSCAN__CPU_ABREAST];                    \
         for (int64_t j = 0; j < lines; j++) {                                                      \
             key[j] = vscan__extreme_key_##name(x[j * line_step], turn);                            \
             number[j] = 0;                                                                         \
@@ -334,14 +344,14 @@ enum {
             numbers[j] = number[j];                                                                \
         }                                                                                          \
     }
-#define EXTREMES(name, I)                                                                          \
-    PLACE_OF(name, I)                                                                              \
+#define EXTREMES(name, I, KEYS, MAX, INFINITE)                                                     \
+    PLACE_OF(name, I, KEYS, MAX, INFINITE)                                                         \
     BEST(name, I)                                                                                  \
     ABREAST(name, I)
-EXTREMES(int, int32_t)
-EXTREMES(long, int64_t)
-EXTREMES(float, int32_t)
-EXTREMES(double, int64_t)
+EXTREMES(int, int32_t, KEYS_OF_INTEGERS, INT32_MAX, 0)
+EXTREMES(long, int64_t, KEYS_OF_INTEGERS, INT64_MAX, 0)
+EXTREMES(float, int32_t, KEYS_OF_REALS, INT32_MAX, 0x7f800000)
+EXTREMES(double, int64_t, KEYS_OF_REALS, INT64_MAX, INT64_C(0x7ff0000000000000))
 
 /* By non-temporal stores where the instruction set has them. */
 static void stream(void *to, const void *from, int64_t bytes) {
