@@ -154,7 +154,7 @@ typedef void vscan__cpu_flagged(const void *in, const uint8_t *flags, int64_t n,
                                 void *packed);
 
 /* By keys (simd/extreme.h); turn: -1 for the minimum, else 0. */
-enum { VSCAN__CPU_ABREAST = 512 };
+enum { VSCAN__CPU_ABREAST = 256 };
 struct vscan__cpu_extremes {
     /* the greatest key of n > 0 elements */
     int64_t (*highest)(const void *in, int64_t n, int32_t turn);
