@@ -86,7 +86,7 @@ install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-dev CO
 install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-tools COMPONENT tools)
 install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-doc COMPONENT manual)
 install(DIRECTORY tests/programs/ DESTINATION ${doc}/libvscan/examples COMPONENT manual
-        FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.py" PATTERN "README.md" PATTERN "data/*" PATTERN "mpi_*" EXCLUDE)
+        FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.py" PATTERN "README.md" PATTERN "data/*" PATTERN "mpi_*" EXCLUDE PATTERN "gpus.c" EXCLUDE)
 include(cmake/readme.cmake)
 
 if(vscan_symbols)
