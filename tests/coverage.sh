@@ -37,7 +37,7 @@ find "$build" $cuda -name '*.gcda' -exec rm -f {} + # some twice, where BUILD li
 VSCAN_TEST_SIZES=small quietly ctest --test-dir "$build" --output-on-failure --timeout 900 -j 2 \
     -R '^(test_[a-z_]*\.cpu|forks|faults\.cpu.*)$' -E '^test_(epochs|golden|monotone|same_bits|stack)'
 quietly ctest --test-dir "$build" --output-on-failure --timeout 900 -j 2 \
-    -R '^(mpi\.(openmpi\.[13]|mpich\.4)|ranks\.cpu|nccl\.cpu)$'
+    -R '^(mpi\.(openmpi\.[13]|mpich\.4)|ranks\.(threads|nccl)\.cpu)$'
 for test in carry permute segment_forms sort long_scans; do # what small sizes do not come to
     quietly "$build/run/test_$test" cpu
 done

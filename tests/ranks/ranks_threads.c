@@ -2,7 +2,7 @@
 /*
  * Groups of ranks that are threads of this process:
  *
- *     test_ranks cpu|cuda
+ *     ranks_threads cpu|cuda
  *
  * With cuda even ranks are on a GPU. Every operation is compared with one call on the whole vector; ranks that do not
  * come, that leave, that call something else, and bad arguments are statuses and sentences. The program is made of the

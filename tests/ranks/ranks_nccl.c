@@ -2,9 +2,9 @@
 /*
  * Groups of ranks by NCCL, which are threads of this process here:
  *
- *     test_nccl cpu       contexts of the CPU that the library takes for a GPU's, and stand_in.c in place of NCCL
- *     test_nccl emulated  contexts of the emulated CUDA backend, and the same
- *     test_nccl cuda      the GPUs of this machine, and NCCL. Exit status 77 where one of them is missing
+ *     ranks_nccl cpu       contexts of the CPU that the library takes for a GPU's, and stand_in.c in place of NCCL
+ *     ranks_nccl emulated  contexts of the emulated CUDA backend, and the same
+ *     ranks_nccl cuda      the GPUs of this machine, and NCCL. Exit status 77 where one of them is missing
  */
 #include <dlfcn.h>
 #include <stdio.h>
