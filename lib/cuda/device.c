@@ -49,15 +49,15 @@ static vscan_status status_of(cudaError_t error) {
 #define DRIVER_NEEDED (CUDART_VERSION >= 13000 ? "580" : CUDART_VERSION >= 12000 ? "525" : "450")
 
 /* CUDA says "insufficient" of a driver that is too old, and where there is none. */
-static void explain(cudaError_t error, char text[120]) {
+static void explain(cudaError_t error, char text[160]) {
     int driver = 0;
-    snprintf(text, 120, "%s", cudaGetErrorString(error));
+    snprintf(text, 160, "%s", cudaGetErrorString(error));
     if (error != cudaErrorInsufficientDriver) return;
     vscan__cuda_forget(cudaDriverGetVersion(&driver));
     if (driver == 0)
-        snprintf(text, 120, "no driver found");
+        snprintf(text, 160, "no driver found");
     else
-        snprintf(text, 120,
+        snprintf(text, 160,
                  "the driver is one of CUDA %d.%d, and this libvscan needs CUDA %d.0, driver %s%s",
                  driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, DRIVER_NEEDED,
                  CUDART_VERSION >= 13000 ? "; one built with VSCAN_CUDA=12: 525" : "");
@@ -66,7 +66,7 @@ static void explain(cudaError_t error, char text[120]) {
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
     vscan__cuda_forget(error);
     const vscan_status status = status_of(error);
-    char text[120];
+    char text[160];
     explain(error, text);
     return VSCAN__FAIL(
         ctx, status, "CUDA, %s: %s (error %d)%s", doing, text, (int)error,
