@@ -946,7 +946,7 @@ VSCAN_API vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const v
 /** Options of vscan_reduce_segmented, which explains the members. */
 typedef struct vscan_reduce_segmented_options {
     int64_t size;                       /**< sizeof(vscan_reduce_segmented_options) */
-    vscan_value initial;                /**< a value of in's type, or none */
+    vscan_value initial;                /**< a value of the totals' type, or none */
     const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
     vscan_buffer *count;                /**< a buffer of one long element, or NULL */
 } vscan_reduce_segmented_options;
@@ -960,14 +960,16 @@ typedef struct vscan_reduce_segmented_options {
  *   op        a vscan_op
  *   in        int, long, float or double
  *   heads     int, byte or bit, of in's length; as in vscan_scan_segmented
- *   totals    of in's type, any length. Overlaps no other argument. Elements after the last segment's stay as
- *             they are. If there are more segments than elements, the totals that fit are written, and
+ *   totals    of in's type, any length. Or long, where in is int and op is VSCAN_PLUS: elements are then added as
+ *             long, and initial values are of long. Overlaps no other argument. Elements after the last segment's
+ *             stay as they are. If there are more segments than elements, the totals that fit are written, and
  *             TOTALS_LENGTH is reported late
  *   options   NULL: no initial value, no count
  *     initial, initial_buffer   as in vscan_scan; z begins every segment
  *     count                     one long element, receives the number of segments. Overlaps no other argument
  * n = 0: only the count is written, 0.
- * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve.
+ * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve; totals of long of an in of
+ * int need offsets, as vscan_reduce_by_key does.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
  * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 1.0.0.
  */
@@ -1019,7 +1021,7 @@ VSCAN_API vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const 
 /** Options of vscan_reduce_by_offsets, which explains the members. */
 typedef struct vscan_reduce_by_offsets_options {
     int64_t size;                       /**< sizeof(vscan_reduce_by_offsets_options) */
-    vscan_value initial;                /**< a value of in's type, or none */
+    vscan_value initial;                /**< a value of the totals' type, or none */
     const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
 } vscan_reduce_by_offsets_options;
 
@@ -1034,7 +1036,8 @@ typedef struct vscan_reduce_by_offsets_options {
  *             before it; all are in 0 .. n. Elements before the first offset, and from the last one on, are
  *             in no segment. If offsets[k] = offsets[k+1], segment k is empty: its total is z, or the
  *             identity (+0.0 for float and double plus)
- *   totals    of in's type, one element less than offsets. Overlaps no other argument
+ *   totals    of in's type, one element less than offsets; or long, as in vscan_reduce_segmented. Overlaps no other
+ *             argument
  *   options   NULL: no initial value
  *     initial, initial_buffer   as in vscan_scan; z begins every segment
  * A segment is a vector of its own: its total has the bits of vscan_reduce of its elements alone, and depends on
@@ -1143,10 +1146,10 @@ VSCAN_API vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op,
  *     vscan_reduce_columns   totals[c] = z + in[0, c] + in[1, c] + ... + in[rows - 1, c]
  *
  *   op, in, rows, columns   as in vscan_scan_rows
- *   totals    of in's type, `rows` elements (vscan_reduce_columns: `columns`) for each matrix. Overlaps no other
- *             argument
+ *   totals    of in's type, `rows` elements (vscan_reduce_columns: `columns`) for each matrix. Or long, where in is
+ *             int and op is VSCAN_PLUS: elements are then added as long. Overlaps no other argument
  *   options   NULL: forward, pitch = columns, no initial value. The members are as in vscan_scan_rows, but
- *             kind is 0 and totals is NULL
+ *             kind is 0, totals is NULL, and initial values are of the totals' type
  * The total of a line without elements is its initial value, or the identity.
  * Asynchronous; can be captured. The data is read once. Allocation as vscan_scan_rows.
  * Statuses: as vscan_scan_rows; VALUE also if kind or options->totals is set. Since 1.0.0.
@@ -1813,7 +1816,7 @@ VSCAN_API vscan_status vscan_runs(vscan_ctx *ctx, const vscan_buffer *keys, vsca
 /** Options of vscan_reduce_by_key, which explains the members. */
 typedef struct vscan_reduce_by_key_options {
     int64_t size;                       /**< sizeof(vscan_reduce_by_key_options) */
-    vscan_value initial;                /**< a value of in's type, or none */
+    vscan_value initial;                /**< a value of the totals' type, or none */
     const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
     const vscan_buffer *within;         /**< as in vscan_runs, or NULL */
     vscan_buffer *count;                /**< a buffer of one long element, or NULL */
@@ -1828,7 +1831,7 @@ typedef struct vscan_reduce_by_key_options {
  *   keys       int, long, float or double, as in vscan_runs
  *   in         int, long, float or double, of keys' length
  *   keys_out   of keys' type, any length, or NULL
- *   totals     of in's type, any length
+ *   totals     of in's type, any length; or long, as in vscan_reduce_segmented
  *   options    NULL: no initial value, no flags, no count
  *     initial, initial_buffer   as in vscan_scan; z begins every run
  *     within, count             as in vscan_runs

@@ -301,6 +301,12 @@ vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_
     return VSCAN_OK;
 }
 
+vscan_status vscan__check_results(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                  const char *name, const vscan_buffer *results) {
+    if (op == VSCAN_PLUS && in->type == VSCAN_INT) return vscan__check_integers(ctx, name, results);
+    return vscan__check_type(ctx, name, results, in->type);
+}
+
 vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
                                 const struct vscan__named *vectors, int64_t **at) {
     vscan_count_options set = {0};

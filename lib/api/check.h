@@ -279,7 +279,11 @@ struct vscan__runs {
 
 /* One total a run (keys.c); scan: in, totals, the initial value, and where the count goes, or NULL. */
 vscan_status vscan__reduce_runs(vscan_ctx *ctx, const struct vscan__runs *runs,
-                                enum vscan__pair pair, struct vscan__scan *scan);
+                                vscan__scan_fn *by_offsets, struct vscan__scan *scan);
+
+/* The same of segments by the scan's flags: there are elements. */
+vscan_status vscan__reduce_heads(vscan_ctx *ctx, vscan__scan_fn *by_offsets,
+                                 struct vscan__scan *scan);
 
 /* Whether any operator of pairs works on a type, which vscan__check_size has seen. */
 bool vscan__has_pairs(vscan_type type);
@@ -309,6 +313,10 @@ static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_
 static inline bool vscan__widens(vscan_op op, const vscan_buffer *in, vscan_type results) {
     return op == VSCAN_PLUS && in->type == VSCAN_INT && results == VSCAN_LONG;
 }
+
+/* The type of the results of a reduction by op, those in a buffer of that name: in's, or longs of ints. */
+vscan_status vscan__check_results(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                  const char *name, const vscan_buffer *results);
 
 /*
  * The row of VSCAN__COMPARE for a relation of a buffer's elements to something of their type;

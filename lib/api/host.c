@@ -351,7 +351,7 @@ vscan_status vscan_host_reduce_by_key(vscan_op op, vscan_type type, vscan_type k
     struct vscan__scan scan = {
         .n = n, .in = in, .totals = totals, .totals_length = n, .count = count};
     TRY(take(__func__, &ctx));
-    return give(ctx, vscan__reduce_runs(ctx, &runs, pair, &scan));
+    return give(ctx, vscan__reduce_runs(ctx, &runs, ctx->backend->pairs[pair].by_offsets, &scan));
 }
 
 /* ---- Pack, positions ------------------------------------------------------------------------- */

@@ -132,22 +132,42 @@ static vscan_type type_between(int64_t n) {
     return n <= INT32_MAX ? VSCAN_INT : VSCAN_LONG;
 }
 
-vscan_status vscan__reduce_runs(vscan_ctx *ctx, const struct vscan__runs *runs,
-                                enum vscan__pair pair, struct vscan__scan *scan) {
-    const vscan_type type = type_between(runs->n);
-    const int64_t heads = bytes_between(VSCAN_BIT, runs->n);
-    const int64_t offsets = bytes_between(type, runs->n + 1);
-    void *memory;
-    TRY(ctx->backend->between(ctx, heads + offsets + 16, &memory));
-    scan->offsets = (char *)memory + heads;
+/* Memory for the offsets of a scan's segments, and before them for so many bytes at *before: the scan gets the
+   offsets and, where it has none, a place for the count. */
+static vscan_status offsets_between(vscan_ctx *ctx, struct vscan__scan *scan, int64_t bytes,
+                                    void **before, struct vscan__pack *pack) {
+    const vscan_type type = type_between(scan->n);
+    const int64_t offsets = bytes_between(type, scan->n + 1);
+    TRY(ctx->backend->between(ctx, bytes + offsets + 16, before));
+    char *const at = (char *)*before + bytes;
+    scan->offsets = at;
     scan->offset_type = (int32_t)type;
-    if (scan->count == NULL) scan->count = (void *)((char *)memory + heads + offsets);
-    const struct vscan__pack pack = {.length = runs->n + 1,
-                                     .out = (char *)memory + heads,
-                                     .type = (int32_t)type,
-                                     .count = scan->count};
-    TRY(find_runs(ctx, runs, memory, &pack));
-    return ctx->backend->pairs[pair].by_offsets(ctx, scan);
+    if (scan->count == NULL) scan->count = (void *)(at + offsets);
+    *pack = (struct vscan__pack){
+        .length = scan->n + 1, .out = at, .type = (int32_t)type, .count = scan->count};
+    return VSCAN_OK;
+}
+
+vscan_status vscan__reduce_runs(vscan_ctx *ctx, const struct vscan__runs *runs,
+                                vscan__scan_fn *by_offsets, struct vscan__scan *scan) {
+    struct vscan__pack pack;
+    void *heads;
+    TRY(offsets_between(ctx, scan, bytes_between(VSCAN_BIT, runs->n), &heads, &pack));
+    TRY(find_runs(ctx, runs, heads, &pack));
+    return by_offsets(ctx, scan);
+}
+
+vscan_status vscan__reduce_heads(vscan_ctx *ctx, vscan__scan_fn *by_offsets,
+                                 struct vscan__scan *scan) {
+    struct vscan__pack pack;
+    void *none;
+    TRY(offsets_between(ctx, scan, 0, &none, &pack));
+    pack.n = scan->n;
+    pack.flags = scan->flags;
+    pack.flag_type = scan->flag_type;
+    pack.first_is_set = 1;
+    TRY(ctx->backend->flags_to_offsets(ctx, &pack));
+    return by_offsets(ctx, scan);
 }
 
 vscan_status vscan_runs(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
@@ -205,13 +225,13 @@ vscan_status vscan_reduce_by_key(vscan_ctx *ctx, vscan_op op, const vscan_buffer
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     TRY(vscan__check_length(ctx, "in", in, "keys", keys));
-    TRY(vscan__check_type(ctx, "totals", totals, in->type));
+    TRY(vscan__check_results(ctx, op, in, "totals", totals));
     vscan_reduce_by_key_options set = {0};
     if (options != NULL)
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE_BY_KEY, sizeof set, &set));
     struct vscan__scan scan = {
         .n = in->n, .in = in->pointer, .totals = totals->pointer, .totals_length = totals->n};
-    TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, NULL, &scan));
+    TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, totals->type, NULL, &scan));
     struct runs runs = {keys, set.within, keys_out, set.count};
     struct vscan__named others[] = {
         {"in", in}, {"totals", totals}, {"options->initial_buffer", set.initial_buffer}, {0}};
@@ -224,7 +244,10 @@ vscan_status vscan_reduce_by_key(vscan_ctx *ctx, vscan_op op, const vscan_buffer
         return vscan__count_none(ctx, runs.count != NULL ? runs.count->pointer : NULL);
     if (runs.count != NULL) scan.count = runs.count->pointer;
     const struct vscan__runs vectors = vectors_of(&runs);
-    return vscan__reduce_runs(ctx, &vectors, pair, &scan);
+    return vscan__reduce_runs(ctx, &vectors,
+                              totals->type != in->type ? ctx->backend->widening_by_offsets
+                                                       : ctx->backend->pairs[pair].by_offsets,
+                              &scan);
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */

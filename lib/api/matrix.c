@@ -49,29 +49,27 @@ vscan_status vscan__check_lines(vscan_ctx *ctx, const char *name, const vscan_bu
                        buffer->n, lines);
 }
 
-/* The same, of in's type. */
+/* The same, of that type. */
 static vscan_status check_lines(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                                const vscan_buffer *in, int64_t lines) {
-    TRY(vscan__check_type(ctx, name, buffer, in->type));
+                                vscan_type type, int64_t lines) {
+    TRY(vscan__check_type(ctx, name, buffer, type));
     return vscan__check_lines(ctx, name, buffer, lines);
 }
 
 /* The initial value; the handle in the options, if any, becomes the buffer. */
-static vscan_status check_initial(vscan_ctx *ctx, vscan_matrix_options *options,
-                                  const vscan_buffer *in, const vscan_buffer *out,
-                                  struct vscan__matrix *matrix) {
+static vscan_status check_initial(vscan_ctx *ctx, vscan_matrix_options *options, vscan_type type,
+                                  const vscan_buffer *out, struct vscan__matrix *matrix) {
     const char *const name = "options->initial_buffer";
     const vscan_buffer *buffer = options->initial_buffer;
-    TRY(vscan__check_value(ctx, &options->initial, in->type, &matrix->has_initial,
-                           &matrix->initial));
+    TRY(vscan__check_value(ctx, &options->initial, type, &matrix->has_initial, &matrix->initial));
     if (buffer == NULL) return VSCAN_OK;
     if (matrix->has_initial)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
                            "options->initial and options->initial_buffer are both set");
     TRY(vscan__check_buffer(ctx, name, &buffer));
     options->initial_buffer = buffer;
-    if (buffer->n != 1 || buffer->type != in->type)
-        TRY(check_lines(ctx, name, buffer, in, matrix->lines));
+    if (buffer->n != 1 || buffer->type != type)
+        TRY(check_lines(ctx, name, buffer, type, matrix->lines));
     TRY(vscan__check_apart(ctx, name, buffer, "out", out));
     matrix->has_initial = 2;
     matrix->initial_at = buffer->pointer;
@@ -81,9 +79,10 @@ static vscan_status check_initial(vscan_ctx *ctx, vscan_matrix_options *options,
 
 /* A vector for totals, of the call's own name. */
 static vscan_status check_totals(vscan_ctx *ctx, const char *name, const vscan_buffer *totals,
-                                 const vscan_matrix_options *options, const vscan_buffer *in,
-                                 const vscan_buffer *out, struct vscan__matrix *matrix) {
-    TRY(check_lines(ctx, name, totals, in, matrix->lines));
+                                 vscan_type type, const vscan_matrix_options *options,
+                                 const vscan_buffer *in, const vscan_buffer *out,
+                                 struct vscan__matrix *matrix) {
+    TRY(check_lines(ctx, name, totals, type, matrix->lines));
     TRY(vscan__check_apart(ctx, name, totals, "in", in));
     TRY(vscan__check_apart(ctx, name, totals, "out", out));
     TRY(vscan__check_apart(ctx, name, totals, "options->initial_buffer", options->initial_buffer));
@@ -141,6 +140,8 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
     enum vscan__pair pair;
     const vscan_buffer *const out = reduce ? NULL : to;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
+    const bool widens = reduce && vscan__widens(op, in, to->type);
+    const vscan_type type = widens ? VSCAN_LONG : in->type; /* of results */
     vscan_matrix_options set = {0};
     if (options != NULL) {
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_MATRIX, sizeof set, &set));
@@ -169,16 +170,18 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
                                    .exclusive = set.kind == VSCAN_EXCLUSIVE,
                                    .backward = set.direction == VSCAN_BACKWARD};
     if (heads != NULL) TRY(check_heads(ctx, heads, in, out, &matrix));
-    TRY(check_initial(ctx, &set, in, out, &matrix));
+    TRY(check_initial(ctx, &set, type, out, &matrix));
     const vscan_buffer *totals = reduce ? to : set.totals;
     if (!reduce && totals != NULL) TRY(vscan__check_buffer(ctx, "options->totals", &totals));
     if (totals != NULL) {
         const char *const name = reduce ? "totals" : "options->totals";
-        TRY(check_totals(ctx, name, totals, &set, in, out, &matrix));
+        if (reduce) TRY(vscan__check_results(ctx, op, in, name, totals));
+        TRY(check_totals(ctx, name, totals, type, &set, in, out, &matrix));
         TRY(vscan__check_apart(ctx, name, totals, "heads", heads));
     }
     if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
     see_as_rows(&matrix, rows, columns, &set);
+    if (widens) return ctx->backend->widening_matrix(ctx, &matrix);
     if (are_copies(&matrix, op, in->type)) return copy_lines(ctx, &matrix, op, in->type);
     return ctx->backend->pairs[pair].matrix(ctx, &matrix);
 }

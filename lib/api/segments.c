@@ -37,7 +37,7 @@ static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, const struct se
                                     enum vscan__pair *pair) {
     const vscan_buffer *in = segments->in, *totals = segments->totals;
     TRY(vscan__check_pair(ctx, op, in->type, pair));
-    TRY(vscan__check_type(ctx, "totals", totals, in->type));
+    TRY(vscan__check_results(ctx, op, in, "totals", totals));
     TRY(vscan__check_apart(ctx, "totals", totals, "in", in));
     return vscan__check_apart(ctx, "totals", totals, segments->by_name, segments->by);
 }
@@ -46,7 +46,7 @@ static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, const struct se
 static vscan_status check_initial(vscan_ctx *ctx, const struct segments *segments,
                                   const vscan_value *initial, const vscan_buffer **initial_buffer,
                                   struct vscan__scan *scan) {
-    TRY(vscan__check_initial(ctx, initial, initial_buffer, segments->in->type, NULL, scan));
+    TRY(vscan__check_initial(ctx, initial, initial_buffer, segments->totals->type, NULL, scan));
     return vscan__check_apart(ctx, "totals", segments->totals, "options->initial_buffer",
                               *initial_buffer);
 }
@@ -84,7 +84,9 @@ vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buf
             scan.count = count->pointer;
         }
     }
-    return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
+    if (totals->type == in->type) return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
+    if (in->n == 0) return vscan__count_none(ctx, scan.count);
+    return vscan__reduce_heads(ctx, ctx->backend->widening_by_offsets, &scan);
 }
 
 vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -108,7 +110,8 @@ vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_bu
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE_BY_OFFSETS, sizeof set, &set));
         TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
     }
-    return ctx->backend->pairs[pair].by_offsets(ctx, &scan);
+    return totals->type != in->type ? ctx->backend->widening_by_offsets(ctx, &scan)
+                                    : ctx->backend->pairs[pair].by_offsets(ctx, &scan);
 }
 
 vscan_status vscan_scan_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,

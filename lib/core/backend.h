@@ -317,6 +317,8 @@ struct vscan__backend {
 
     vscan__scan_fn *widening; /* plus of int with results of long, n > 0: a scan, or with out NULL a
                                    reduction; the initial value and the carry are of long */
+    vscan__scan_fn *widening_by_offsets; /* the same for a reduction of each segment */
+    vscan__matrix_fn *widening_matrix;   /* or of each line */
     vscan__extreme_fn *extreme; /* maximum or minimum with positions */
     vscan__extreme_lines_fn *extreme_lines; /* of every row, column or segment */
 

@@ -264,15 +264,27 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
 VSCAN__PAIRS(X)
 #undef X
 
-static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
+static const struct vscan__cpu_pair *widening_pair(vscan_ctx *ctx) {
     const struct vscan__cpu_state *state = ctx->state;
-    const struct vscan__cpu_pair *own = &state->pairs[VSCAN__CPU_WIDENING];
+    return &state->pairs[VSCAN__CPU_WIDENING];
+}
+
+static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
+    const struct vscan__cpu_pair *own = widening_pair(ctx);
     if (!is_small(scan, own)) return (scan->out != NULL ? scan_long : reduce_long)(ctx, scan, own);
     if (scan->out != NULL)
         vscan__cpu_scan_one_tile(scan, own, own->identity(), own->sum);
     else
         vscan__cpu_reduce_one_tile(scan, own);
     return VSCAN_OK;
+}
+
+static vscan_status widening_by_offsets(vscan_ctx *ctx, const struct vscan__scan *scan) {
+    return vscan__cpu_by_offsets(ctx, scan, widening_pair(ctx));
+}
+
+static vscan_status widening_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix) {
+    return vscan__cpu_matrix(ctx, matrix, widening_pair(ctx));
 }
 
 const struct vscan__backend vscan__cpu = {
@@ -303,6 +315,8 @@ const struct vscan__backend vscan__cpu = {
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
     .widening = widening,
+    .widening_by_offsets = widening_by_offsets,
+    .widening_matrix = widening_matrix,
     .extreme = vscan__cpu_extreme,
     .extreme_lines = vscan__cpu_extreme_lines,
     .unary = vscan__cpu_unary,

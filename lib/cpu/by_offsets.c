@@ -35,7 +35,7 @@ static struct vscan__scan segment_of(const struct by_offsets *call, int64_t k) {
     const bool any = end > begin; /* else there may be no vectors */
     return (struct vscan__scan){
         .n = end - begin,
-        .in = any ? (const char *)scan->in + begin * size : NULL,
+        .in = any ? (const char *)scan->in + begin * call->pair->in_size : NULL,
         .out = any && scan->out != NULL ? (char *)scan->out + begin * size : NULL,
         .exclusive = scan->exclusive,
         .backward = scan->backward,

@@ -55,10 +55,11 @@ static void *total_of(const struct vscan__matrix *matrix, int64_t line, int64_t 
 }
 
 /* The row as a vector of its own. */
-static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t line, int64_t size) {
-    const int64_t at = line * matrix->line_step;
+static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t line,
+                                  const struct vscan__cpu_pair *pair) {
+    const int64_t at = line * matrix->line_step, size = pair->size;
     return (struct vscan__scan){.n = matrix->length,
-                                .in = place_in(matrix, matrix->in, at, size),
+                                .in = place_in(matrix, matrix->in, at, pair->in_size),
                                 .out = place_in(matrix, matrix->out, at, size),
                                 .exclusive = matrix->exclusive,
                                 .backward = matrix->backward,
@@ -152,11 +153,11 @@ static void run_row(const struct lines *lines, int64_t line) {
     const struct vscan__cpu_pair *pair = lines->pair;
     const int64_t at = line * matrix->line_step;
     if (matrix->heads != NULL) {
-        const struct vscan__scan scan = scan_of(matrix, line, pair->size);
+        const struct vscan__scan scan = scan_of(matrix, line, pair);
         vscan__cpu_run_line(&scan, pair, &lines->begin);
         return;
     }
-    run_vector(pair, &lines->begin, place_in(matrix, matrix->in, at, pair->size),
+    run_vector(pair, &lines->begin, place_in(matrix, matrix->in, at, pair->in_size),
                place_in(matrix, matrix->out, at, pair->size), matrix->length, matrix->backward != 0,
                matrix->exclusive != 0, initial_of(matrix, line, pair->size),
                total_of(matrix, line, pair->size), NULL);
@@ -186,17 +187,17 @@ static void run_band(const struct lines *lines, int64_t first, int64_t columns, 
 /* Columns of one matrix. */
 static void run_columns(const struct lines *lines, int64_t first, int64_t columns) {
     const struct vscan__matrix *matrix = lines->matrix;
-    const int64_t size = lines->pair->size;
+    const struct vscan__cpu_pair *pair = lines->pair;
     const int64_t at = first / matrix->each * matrix->apart + first % matrix->each;
-    run_band(lines, first, columns, place_in(matrix, matrix->in, at, size),
-             place_in(matrix, matrix->out, at, size), matrix->step);
+    run_band(lines, first, columns, place_in(matrix, matrix->in, at, pair->in_size),
+             place_in(matrix, matrix->out, at, pair->size), matrix->step);
 }
 
 /* ---- Short rows ------------------------------------------------------------------------------ */
 
-static bool has_short_rows(const struct vscan__matrix *matrix) {
-    return !matrix->columns && matrix->heads == NULL && matrix->length > 0 &&
-           matrix->length <= (matrix->out != NULL ? SHORT_SCAN : SHORT_SUM);
+static bool has_short_rows(const struct vscan__matrix *matrix, const struct vscan__cpu_pair *pair) {
+    return pair->in_size == pair->size && !matrix->columns && matrix->heads == NULL &&
+           matrix->length > 0 && matrix->length <= (matrix->out != NULL ? SHORT_SCAN : SHORT_SUM);
 }
 
 _Static_assert(SHORT_SUM *(NARROW + APART) <= BLOCK_BYTES, "narrow lines fit");
@@ -227,9 +228,11 @@ TRANSPOSE(uint64_t)
 
 /* ---- Few columns ----------------------------------------------------------------------------- */
 
-static bool has_few_columns(const struct vscan__matrix *matrix) {
-    return matrix->columns && matrix->each >= 2 && matrix->each <= FEW_COLUMNS &&
-           matrix->step == matrix->each && matrix->length >= MANY_ROWS;
+static bool has_few_columns(const struct vscan__matrix *matrix,
+                            const struct vscan__cpu_pair *pair) {
+    return pair->in_size == pair->size && matrix->columns && matrix->each >= 2 &&
+           matrix->each <= FEW_COLUMNS && matrix->step == matrix->each &&
+           matrix->length >= MANY_ROWS;
 }
 
 /* n rows of so many columns, a constant, to vectors that lie a tile apart, or back. */
@@ -321,7 +324,7 @@ static void run_part(void *work, int part, int parts) {
     const int64_t grains = (matrix->lines + grain - 1) / grain;
     const int64_t from = grains * part / parts * grain;
     const int64_t to = vscan__cpu_smaller(grains * (part + 1) / parts * grain, matrix->lines);
-    const bool is_short = has_short_rows(matrix);
+    const bool is_short = has_short_rows(matrix, lines->pair);
     const int64_t most = (is_short ? block_line(matrix->length) : VSCAN__CPU_BAND) / size;
     int64_t count;
     for (int64_t line = from; line < to; line += count) {
@@ -354,7 +357,7 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
     if (!matrix->columns &&
         (is_vector || (matrix->lines < threads && matrix->length >= LONG_ROW / pair->size))) {
         for (int64_t line = 0; line < matrix->lines; line++) {
-            const struct vscan__scan scan = scan_of(matrix, line, pair->size);
+            const struct vscan__scan scan = scan_of(matrix, line, pair);
             /* always OK: only what has no out may lack memory */
             (void)(matrix->heads != NULL ? vscan__cpu_scan_segmented(ctx, &scan, pair)
                    : matrix->out != NULL ? vscan__cpu_scan(ctx, &scan, pair)
@@ -364,7 +367,7 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
     }
     struct lines lines = {matrix, pair, vscan__cpu_begin(pair), NULL};
     threads = vscan__cpu_smaller(threads, matrix->lines);
-    if (has_few_columns(matrix)) { /* without memory, in a band */
+    if (has_few_columns(matrix, pair)) { /* without memory, in a band */
         threads = vscan__cpu_smaller(threads, matrix->lines / matrix->each);
         lines.vectors =
             vscan__cpu_spare(ctx, VECTORS / VSCAN__CPU_SPARE * (threads < 2 ? 1 : (int)threads));

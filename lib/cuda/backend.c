@@ -248,6 +248,8 @@ MAP(gather, move)
 MAP(permute, move)
 MAP(bounds, bounds)
 MAP(count, pack)
+MAP(by_offsets_widening, scan)
+MAP(matrix_widening, matrix)
 MAP(keys_to_heads, keys)
 MAP(mark, ranges)
 MAP(subtract, ranges)
@@ -380,6 +382,8 @@ const struct vscan__backend vscan__cuda = {
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
     .widening = widening,
+    .widening_by_offsets = map_by_offsets_widening,
+    .widening_matrix = map_matrix_widening,
     .extreme = pack_extreme,
     .extreme_lines = extreme_lines,
     .unary = map_unary,

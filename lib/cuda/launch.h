@@ -109,7 +109,7 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 VSCAN__PAIRS(X)
 #undef X
 vscan__launcher vscan__launch_scan_widening, vscan__launch_reduce_widening,
-    vscan__launch_carried_widening;
+    vscan__launch_carried_widening, vscan__launch_by_offsets_widening;
 
 /* Status words, of 8 bytes, that a launch by offsets needs. */
 int64_t vscan__by_offsets_words(vscan_type type, int64_t n);
@@ -120,6 +120,7 @@ typedef cudaError_t vscan__matrix_launcher(struct vscan__launch *launch,
 #define X(pair, op, type, OP, TYPE) vscan__matrix_launcher vscan__launch_matrix_##pair;
 VSCAN__PAIRS(X)
 #undef X
+vscan__matrix_launcher vscan__launch_matrix_widening;
 int64_t vscan__matrix_words_needed(vscan_type type, const struct vscan__matrix *matrix);
 
 /* Element by element, and by position: see the members of struct vscan__backend. */

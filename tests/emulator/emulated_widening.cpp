@@ -6,6 +6,7 @@
  *
  *     emulated_widening [REPETITIONS [SEED]]
  */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -96,6 +97,67 @@ static void one_case(bool scans, int64_t n, bool all_shifts) {
     ok(vscan_carry_destroy(o.carry));
 }
 
+/* Totals of segments by offsets. */
+static void offsets_case() {
+    const int64_t n = draw_length(4096), segments = below(2) ? below(20) : below(n + 1);
+    const int type = below(2) ? VSCAN_INT : VSCAN_LONG;
+    twins in(VSCAN_INT, n, (int)below(5)), offsets(type, segments + 1, (int)below(3));
+    twins totals(VSCAN_LONG, segments, (int)below(3)), initial(VSCAN_LONG, 1, 0);
+    draw_values(in);
+    std::vector<int64_t> at((size_t)segments + 1);
+    for (int64_t &x : at) x = below(10) ? below(n + 1) : n / 2; /* some are empty */
+    std::sort(at.begin(), at.end());
+    for (int64_t s = 0; s <= segments; ++s) offsets.put_number(s, at[(size_t)s]);
+    vscan_reduce_by_offsets_options o = {};
+    o.size = sizeof o;
+    vscan__scan work = {};
+    work.n = n, work.in = in.at(), work.offsets = offsets.at(), work.offset_type = type;
+    work.totals = totals.at(), work.totals_length = segments;
+    const int begin = (int)below(3);
+    if (begin == 1) {
+        const int64_t z = (int64_t)random_bits();
+        work.has_initial = 1, work.initial.as_long = z;
+        o.initial.holds = VSCAN_LONG, o.initial.as_long = z;
+    } else if (begin == 2) {
+        work.has_initial = 2, work.initial_at = initial.at();
+        o.initial_buffer = initial.buffer();
+    }
+    const cudaError_t error = vscan__launch_by_offsets_widening(&launch, &work);
+    ok(vscan_reduce_by_offsets(ctx, VSCAN_PLUS, in.buffer(), offsets.buffer(), totals.buffer(),
+                               &o));
+    check("widening by offsets", begin, n, error, vscan_ctx_synchronize(ctx),
+          {&in, &offsets, &totals, &initial});
+}
+
+/* Totals of rows or columns, of one matrix or several. */
+static void lines_case() {
+    const bool columns = below(2);
+    const int64_t rows = 1 + below(below(2) ? 10 : 3000), width = 1 + below(rows > 10 ? 20 : 3000);
+    const int64_t pitch = width + below(5), matrices = below(3) ? 1 : 2;
+    const int64_t lines = matrices * (columns ? width : rows);
+    twins in(VSCAN_INT, (matrices * rows - 1) * pitch + width, (int)below(5));
+    twins totals(VSCAN_LONG, lines, (int)below(3)), initial(VSCAN_LONG, lines, 0);
+    draw_values(in);
+    vscan_matrix_options o = {};
+    o.size = sizeof o, o.pitch = pitch, o.matrices = matrices;
+    vscan__matrix work = {};
+    work.lines = lines, work.each = columns ? width : lines, work.apart = rows * pitch;
+    work.length = columns ? rows : width, work.line_step = columns ? 1 : pitch;
+    work.step = columns ? pitch : 1, work.columns = columns;
+    work.in = in.at(), work.totals = totals.at();
+    const int begin = (int)below(2);
+    if (begin == 1) {
+        work.has_initial = 2, work.initial_at = initial.at(), work.initial_step = 1;
+        o.initial_buffer = initial.buffer();
+        if (lines == 1) work.initial_step = 0;
+    }
+    const cudaError_t error = vscan__launch_matrix_widening(&launch, &work);
+    ok((columns ? vscan_reduce_columns : vscan_reduce_rows)(ctx, VSCAN_PLUS, in.buffer(), rows,
+                                                            width, totals.buffer(), &o));
+    check(columns ? "widening columns" : "widening rows", begin, in.n, error,
+          vscan_ctx_synchronize(ctx), {&in, &totals, &initial});
+}
+
 static void one_of_each() {
     launch.test_delay = below(2) ? (uint32_t)random_bits() | 1 : 0;
     launch.multiprocessors = 1 + (int)below(3);
@@ -103,6 +165,8 @@ static void one_of_each() {
         below(2) ? 1 << 20 : 0; /* bytes of results of the kernels for small vectors */
     launch.large_from = below(2);
     one_case(true, draw_length(scan_tile), below(2));
+    offsets_case();
+    lines_case();
     const int64_t n = draw_length(8192);
     one_case(false, below(6) ? n : n + 8192 * (16 + below(90)), below(2));
 }

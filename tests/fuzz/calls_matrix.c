@@ -47,8 +47,15 @@ static int64_t check_shape(const struct matrix *m) {
     return 0;
 }
 
+/* Of results: in's, or long of a sum of ints, where in is a buffer. */
+static vscan_type results_of(const struct matrix *m) {
+    const bool longs = m->reduce && m->op == VSCAN_PLUS && m->in.b->type == VSCAN_INT &&
+                       m->to.b != NULL && m->to.b->type == VSCAN_LONG;
+    return longs ? VSCAN_LONG : m->in.b->type;
+}
+
 static void check_lines(struct arg a, const struct matrix *m, int64_t lines) {
-    if (m->in.b != NULL) check_type(a, TYPES(m->in.b->type));
+    if (m->in.b != NULL) check_type(a, TYPES(results_of(m)));
     check_length(a, lines);
 }
 
@@ -93,8 +100,9 @@ static int64_t first_of(const struct matrix *m, int64_t l) {
 
 /* The results of all lines, in copies of the vectors. */
 static void lines_of(const struct matrix *m, char *out, char *totals) {
-    const vscan_type type = m->in.b->type;
+    const vscan_type type = results_of(m);
     const int64_t size = bytes_of(type, 1);
+    const bool widens = type != m->in.b->type;
     const int64_t lines = lines_in(m);
     const int64_t length = m->by_columns ? m->rows : m->columns;
     const int64_t step = m->by_columns ? pitch_of(m) : 1;
@@ -108,7 +116,11 @@ static void lines_of(const struct matrix *m, char *out, char *totals) {
         if (m->initial_buffer.handle != NULL)
             z = shadow_of(m->initial_buffer.b) + (m->initial_buffer.b->n != 1 ? l * size : 0);
         for (int64_t i = 0; i < length; i++)
-            memcpy(line + i * size, in + (first + i * step) * size, (size_t)size);
+            if (widens)
+                ((int64_t *)(void *)line)[i] =
+                    ((const int32_t *)(const void *)in)[first + i * step];
+            else
+                memcpy(line + i * size, in + (first + i * step) * size, (size_t)size);
         struct reference r = {.op = (vscan_op)m->op,
                               .type = type,
                               .n = length,
@@ -150,7 +162,7 @@ static void check_vectors(const struct matrix *m) {
         check_buffer(m->initial_buffer);
         if (m->initial_buffer.b != NULL && m->initial_buffer.b->n != 1)
             check_lines(m->initial_buffer, m, lines);
-        if (m->in.b != NULL) check_type(m->initial_buffer, TYPES(m->in.b->type));
+        if (m->in.b != NULL) check_type(m->initial_buffer, TYPES(results_of(m)));
         check_apart(m->initial_buffer, out);
     }
     if (m->initial != NULL && m->initial_buffer.handle != NULL) refuse(VSCAN_ERROR_VALUE);
@@ -170,13 +182,14 @@ static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented)
     m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     if (!reduce) m->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(SCANNED);
-    const int64_t lines = draw_in(m, type);
+    const bool ints = reduce && m->op == VSCAN_PLUS && type == VSCAN_LONG && below(2);
+    const int64_t lines = draw_in(m, ints ? VSCAN_INT : type);
     m->to =
         reduce ? vector_drawn(type, lines, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
     if (segmented) m->heads = vector_drawn(type_drawn(FLAG_TYPES), length_of(m->in, 0), FLAGS);
     const int64_t way = below(4);
     const bool two = hostile();
-    const vscan_type given = m->in.b != NULL ? m->in.b->type : type;
+    const vscan_type given = m->in.b != NULL ? results_of(m) : type;
     if (way == 1 || two) m->initial = value_drawn(given, true);
     if (way == 2 || two) m->initial_buffer = vector_drawn(type, below(2) ? 1 : lines, VALUES);
     if (!reduce && below(2)) m->totals = vector_drawn(type, lines, OPEN);

@@ -120,18 +120,21 @@ static struct arg total_drawn(const struct scanned *s) {
     return way < 2 ? vector_drawn(s->type, 1, OPEN) : (struct arg){NULL, NULL};
 }
 
+/* In's elements as the type of the results. */
+static char *elements_of(const struct scanned *s) {
+    if (!s->widens) return (char *)shadow_of(s->in.b);
+    const int64_t n = s->in.b->n;
+    int64_t *const longs = scratch(8 * n + 8);
+    for (int64_t i = 0; i < n; i++) longs[i] = ((const int32_t *)(void *)shadow_of(s->in.b))[i];
+    return (char *)longs;
+}
+
 /* A carry's or the reference's results; false: they are not known. */
 static bool results(const struct scanned *s, const uint8_t *flags, struct reference *r,
                     struct piece *p) {
     const int64_t n = s->in.b->n;
     const vscan_type type = value_type(s);
-    *p =
-        (struct piece){.n = n, .in = shadow_of(s->in.b), .flags = flags, .exclusive = s->kind != 0};
-    if (s->widens) {
-        int64_t *const longs = scratch(8 * n + 8);
-        for (int64_t i = 0; i < n; i++) longs[i] = ((const int32_t *)p->in)[i];
-        p->in = longs;
-    }
+    *p = (struct piece){.n = n, .in = elements_of(s), .flags = flags, .exclusive = s->kind != 0};
     p->out = scratch(bytes_of(type, n) + 8);
     p->total = scratch(8);
     p->totals = scratch(bytes_of(type, n + 1)); /* of a carry's open segment, too */
@@ -307,11 +310,12 @@ struct reduction {
 };
 
 static void draw_reduction(struct reduction *r, bool by_offsets) {
+    set_widens(&r->s, r->totals.b != NULL ? r->totals.b->type : (vscan_type)0);
     draw_begin(&r->s, false);
     check_buffer(r->s.in);
     check_buffer(r->totals);
     check_pair(r->s.op, r->s.in);
-    if (r->s.in.b != NULL) check_type(r->totals, TYPES(r->s.in.b->type));
+    if (r->s.in.b != NULL) check_type(r->totals, TYPES(value_type(&r->s)));
     check_apart(r->totals, r->s.in);
     check_begin(&r->s);
     check_apart(r->totals, r->s.initial_buffer);
@@ -334,9 +338,9 @@ static void draw_reduction(struct reduction *r, bool by_offsets) {
 void fuzz_reduce_segmented(void) {
     context_drawn();
     struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)}};
-    const vscan_type type = type_drawn(SCANNED), flag_type = type_drawn(FLAG_TYPES);
+    const vscan_type type = d.s.type = type_drawn(SCANNED), flag_type = type_drawn(FLAG_TYPES);
     const int64_t n = length_drawn();
-    d.s.in = vector_drawn(type, n, VALUES);
+    d.s.in = in_drawn(&d.s, n);
     d.by = vector_drawn(flag_type, n, FLAGS);
     d.totals = totals_drawn(type, d.by, n);
     check_flags(d.by, d.s.in, d.totals);
@@ -356,7 +360,8 @@ void fuzz_reduce_segmented(void) {
    order. */
 static bool by_offsets(const struct scanned *s, struct arg by, void *out, void *totals) {
     const int64_t n = s->in.b->n, count = by.b->n - 1;
-    const vscan_type type = s->in.b->type;
+    const vscan_type type = value_type(s);
+    const char *const in = elements_of(s);
     int64_t before = 0;
     uint64_t none;
     for (int64_t k = 0; k <= count; k++) {
@@ -365,7 +370,7 @@ static bool by_offsets(const struct scanned *s, struct arg by, void *out, void *
         struct reference r = {.op = (vscan_op)s->op,
                               .type = type,
                               .n = at - before,
-                              .in = (char *)shadow_of(s->in.b) + bytes_of(type, before),
+                              .in = in + bytes_of(type, before),
                               .initial = initial_of(s),
                               .exclusive = s->kind != 0,
                               .backward = s->direction != 0,
@@ -429,9 +434,9 @@ void fuzz_scan_by_offsets(void) {
 void fuzz_reduce_by_offsets(void) {
     context_drawn();
     struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)}};
-    const vscan_type type = type_drawn(SCANNED), offset_type = type_drawn(INTEGERS);
+    const vscan_type type = d.s.type = type_drawn(SCANNED), offset_type = type_drawn(INTEGERS);
     const int64_t n = length_drawn();
-    d.s.in = vector_drawn(type, n, VALUES);
+    d.s.in = in_drawn(&d.s, n);
     d.by = offsets_drawn(offset_type, n);
     d.totals = vector_drawn(type, length_of(d.by, 1) - 1, OPEN);
     check_offsets(d.by, d.totals);
@@ -450,10 +455,11 @@ void fuzz_reduce_by_offsets(void) {
 void fuzz_reduce_by_key(void) {
     context_drawn();
     struct scanned s = {.op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM)};
-    const vscan_type type = type_drawn(SCANNED);
+    const vscan_type type = s.type = type_drawn(SCANNED);
     const int64_t n = length_drawn();
-    s.in = vector_drawn(type, n, VALUES);
+    s.in = in_drawn(&s, n);
     const struct arg totals = vector_drawn(type, below(4) ? n : below(n + 1), OPEN);
+    set_widens(&s, totals.b != NULL ? totals.b->type : (vscan_type)0);
     draw_begin(&s, false);
     const struct arg others[] = {s.in, totals, s.initial_buffer};
     struct runs runs;
@@ -462,7 +468,7 @@ void fuzz_reduce_by_key(void) {
     check_buffer(totals);
     check_pair(s.op, s.in);
     if (runs.keys.b != NULL) check_length(s.in, runs.keys.b->n);
-    if (s.in.b != NULL) check_type(totals, TYPES(s.in.b->type));
+    if (s.in.b != NULL) check_type(totals, TYPES(value_type(&s)));
     check_begin(&s);
     const struct arg inputs[] = {s.in, s.initial_buffer, runs.keys, runs.within};
     for (int k = 0; k < 4; k++) check_apart(totals, inputs[k]);
@@ -476,13 +482,15 @@ void fuzz_reduce_by_key(void) {
         int64_t count;
         const int64_t *const begins = runs_expected(&runs, &count);
         char *const sums = copy_of(totals);
+        const char *const in = elements_of(&s);
+        const vscan_type of_sums = value_type(&s);
         for (int64_t k = 0; k < count && k < totals.b->n; k++) {
             struct reference r = {.op = (vscan_op)s.op,
-                                  .type = s.in.b->type,
+                                  .type = of_sums,
                                   .n = begins[k + 1] - begins[k],
-                                  .in = shadow_of(s.in.b) + bytes_of(s.in.b->type, begins[k]),
+                                  .in = in + bytes_of(of_sums, begins[k]),
                                   .initial = initial_of(&s),
-                                  .total = sums + bytes_of(s.in.b->type, k)};
+                                  .total = sums + bytes_of(of_sums, k)};
             reference_scan(&r);
         }
         if (count > totals.b->n && call.late == VSCAN_OK) expect_late(VSCAN_ERROR_TOTALS_LENGTH);

@@ -128,7 +128,7 @@ struct vscan__cpu_pair {
     int64_t (*short_segments)(const struct vscan__cpu_ragged *ragged, int64_t k, int64_t to);
 };
 
-/* One row more: plus of int with results of long, without segments, overlaps and bands. */
+/* One row more: plus of int with results of long, without heads, overlaps and scans of bands and by offsets. */
 enum { VSCAN__CPU_WIDENING = vscan__pair_count, VSCAN__CPU_PAIRS };
 
 /* ---- Element by element ---------------------------------------------------------------------- */

@@ -204,5 +204,7 @@ const struct vscan__cpu_pair PAIRS[VSCAN__CPU_PAIRS] = {
                                  .put = put_plus_long,
                                  .combine = combine_plus_long,
                                  .aggregate = sum_widening,
-                                 .scan = scan_widening},
+                                 .scan = scan_widening,
+                                 .band = band_widening,
+                                 .short_segments = short_segments_widening},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plus of int with results of long, for tiles.h: the pair of long, without segments, overlaps and columns, whose
- * loads widen. Any order gives the same bits.
+ * Plus of int with results of long, for tiles.h: the pair of long, without heads and overlaps, whose loads widen;
+ * columns and segments given by offsets are only reduced. Any order gives the same bits.
  */
 enum {
     WIDE_LANES = VECTOR_BYTES / 8,
@@ -75,4 +75,37 @@ static union vscan__value sum_widening(const struct vscan__cpu_span *span, int64
     for (int k = 0; k < WIDE_LANES; k++) sum += all[k];
     for (; i < span->n; i++) sum += (uint64_t)(int64_t)in[i];
     return box_long_sum(sum);
+}
+
+/* Column by column of some rows. Any order suits it, so a backward one is the same. */
+static void band_widening(const struct vscan__cpu_band *band) {
+    uint64_t sums[VSCAN__CPU_BAND / sizeof(uint64_t)];
+    const int64_t columns = band->columns;
+    for (int64_t c = 0; c < columns; c++)
+        sums[c] =
+            band->initial == NULL ? 0 : ((const uint64_t *)band->initial)[c * band->initial_step];
+    for (int64_t r = 0; r < band->rows; r++) {
+        const int32_t *row = (const int32_t *)band->in + r * band->pitch;
+        for (int64_t c = 0; c < columns; c++) sums[c] += (uint64_t)(int64_t)row[c];
+    }
+    memcpy(band->totals, sums, (size_t)columns * sizeof *sums);
+}
+
+/* Sums of segments of up to WIDE_SHORT elements; longer ones are left to the caller. */
+static int64_t short_segments_widening(const struct vscan__cpu_ragged *ragged, int64_t k,
+                                       int64_t to) {
+    enum { WIDE_SHORT = 4 * VSCAN__GROUP };
+    const struct vscan__scan *scan = ragged->scan;
+    const int32_t *in = scan->in;
+    uint64_t *totals = scan->totals;
+    int64_t begin = vscan__cpu_offset(scan, k);
+    for (; k < to; k++) {
+        const int64_t end = vscan__cpu_offset(scan, k + 1);
+        if (begin < 0 || end < begin || end > scan->n || end - begin > WIDE_SHORT) return k;
+        uint64_t sum = unbox_long_sum(ragged->z);
+        for (int64_t i = begin; i < end; i++) sum += (uint64_t)(int64_t)in[i];
+        totals[k] = sum;
+        begin = end;
+    }
+    return k;
 }
