@@ -161,6 +161,7 @@ static void scan(void) {
     CALL(vscan_reduce_segmented, c, VSCAN_PLUS, B(FLOATS), B(BITS), B(TOTALS),
          SET(vscan_reduce_segmented_options, .count = B(ONE_LONG)));
     CALL(vscan_reduce_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS), NULL);
+    CALL(vscan_reduce_segmented, c, VSCAN_PLUS, B(INTS), B(BITS), B(LONGS_OUT), NULL); /* widens */
     CALL(vscan_runs, c, B(FLOATS), B(FLOATS_OUT), NULL, NULL);
     CALL(vscan_runs, c, B(EMPTY), NULL, B(OFFSETS), NULL);
     CALL(vscan_reduce_by_key, c, VSCAN_PLUS, B(FLOATS), B(FLOATS), NULL, B(FLOATS_OUT), NULL);
@@ -226,6 +227,7 @@ static void matrix(void) {
          SET(vscan_matrix_options, .totals = B(ROW_TOTALS)));
     CALL(vscan_reduce_rows, c, VSCAN_MAX, B(FLOATS), ROWS, columns, B(ROW_TOTALS), NULL);
     CALL(vscan_reduce_columns, c, VSCAN_PLUS, B(FLOATS), columns, ROWS, B(ROW_TOTALS), NULL);
+    CALL(vscan_reduce_rows, c, VSCAN_PLUS, B(INTS), n, 1, B(LONGS_OUT), NULL); /* widens */
 }
 
 static void map(void) {

@@ -299,6 +299,7 @@ static void segments(void **state) {
     static const int64_t means[] = {1, 2, 6, 20, 90, 700, 30000};
     int64_t sizes[SIZES];
     const size_t count = draw_sizes(sizes, &random);
+    run_segments(0, 1, &random);
     for (size_t s = 0; s < count; s++) run_segments(sizes[s], means[s % 7], &random);
     for (int k = 0; k < 7; k++) /* longer than a thread's share of one segment */
         run_segments(harness_small() ? 9000 + 7 * k : 600000 + 7 * k, means[k], &random);
