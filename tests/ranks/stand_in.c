@@ -21,6 +21,7 @@ int asynchronous_error;
 int stand_in_device;
 
 static _Thread_local int calls_left; /* until the failure */
+static _Thread_local bool on_stream; /* for a stream, not for a function */
 static _Thread_local const char *counts_for;
 
 /* Whether this call of this rank's thread fails. */
@@ -46,6 +47,7 @@ struct stream {
     pthread_cond_t changed;
     struct job *first, **last;
     bool runs, ends;
+    bool is_new; /* what was enqueued since it was asked */
 };
 
 static int streams; /* that are there */
@@ -85,6 +87,7 @@ static void enqueue(struct stream *s, struct job *job) {
     job->next = NULL;
     *s->last = job;
     s->last = &job->next;
+    s->is_new = true;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->mutex);
 }
@@ -150,8 +153,11 @@ static int stream_create(void **stream, unsigned flags) {
 static int stream_query(void *stream) {
     struct stream *const s = stream;
     if (fails("cuStreamQuery")) return CUDA_FAILS;
+    on_stream = true;
     pthread_mutex_lock(&s->mutex);
-    const bool busy = s->first != NULL || s->runs;
+    const bool busy =
+        s->first != NULL || s->runs || s->is_new; /* the first look always comes too early */
+    s->is_new = false;
     pthread_mutex_unlock(&s->mutex);
     return busy ? NOT_READY : 0;
 }
@@ -290,6 +296,7 @@ void end_communicators(void) {
 
 /* A function that does not block says so from time to time. */
 static int answer(struct comm *comm) {
+    on_stream = false;
     comm->pending = ++comm->answers % 2 == 0;
     return comm->pending ? NCCL_IN_PROGRESS : NCCL_SUCCESS;
 }
@@ -337,7 +344,8 @@ static int CommGetAsyncError(void *comm, int *result) {
     pthread_mutex_unlock(&c->world->mutex);
     *result = waits || c->pending ? NCCL_IN_PROGRESS : NCCL_SUCCESS;
     c->pending = false;
-    if (asynchronous_error > 0 && rank == failing_rank && c->answers >= asynchronous_error)
+    const bool now = asynchronous_error > 0 || (asynchronous_error < 0 && on_stream);
+    if (now && rank == failing_rank && c->answers >= abs(asynchronous_error))
         *result = NCCL_FAILS, has_failed = true;
     return NCCL_SUCCESS;
 }

@@ -17,7 +17,7 @@ extern const char *failing_function;
 extern int failing_rank, failing_at;
 extern bool has_failed;
 
-/* After how many asynchronous answers an error comes on the failing rank; 0: none. */
+/* After how many asynchronous answers an error comes on the failing rank; less than 0: while a stream is waited for; 0: none. */
 extern int asynchronous_error;
 
 /* The device of all communicators. */
