@@ -496,7 +496,8 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     scan_extreme, reduce_extreme,
  *     distribute_segmented, distribute_totals
  *     scan_rows, scan_columns, reduce_rows,         for a new shape                 the same call once,
- *     reduce_columns, reduce_extreme_rows,                                          before
+ *     reduce_columns, reduce_columns_by_offsets,                                    before
+ *     reduce_extreme_rows,
  *     reduce_extreme_columns,
  *     reduce_extreme_by_offsets
  *     sort, sort_by_offsets                         for a sort that needs more      vscan_sort_reserve
@@ -1160,6 +1161,37 @@ VSCAN_API vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vsca
 VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             int64_t rows, int64_t columns, vscan_buffer *totals,
                                             const vscan_matrix_options *options);
+
+/**
+ * Reduces the columns of groups of adjacent rows, with groups given by offsets: one row of totals for each group, as
+ * in an embedding bag, or in the product of a sparse and a dense matrix. With z for the initial value, if there is one:
+ *
+ *     totals[k * columns + c] = z + in[offsets[k], c] + ... + in[offsets[k+1] - 1, c]
+ *
+ * This has exactly the bits that vscan_reduce_columns gives for the group's rows alone: they depend on nothing else,
+ * wherever the group lies.
+ *
+ *   op, in, rows, columns   as in vscan_scan_rows
+ *   offsets   int or long, one element more than there are groups, so at least 1. None is less than the one before it;
+ *             all are in 0 .. rows. Rows before the first offset, and from the last one on, are in no group
+ *   totals    of in's type, `columns` elements for each group, without gaps. Overlaps no other argument. Those of an
+ *             empty group are its initial values, or the identity (+0.0 for float and double plus)
+ *   options   NULL: forward, pitch = columns, no initial value
+ *     direction, pitch   as in vscan_scan_rows; backward, a group begins at its last row
+ *     initial, initial_buffer   as in vscan_scan_rows: one for all, or one for each column, for every group
+ *     kind, totals, matrices    0 and NULL; matrices may be 1
+ * A wrong offset (less than the one before it, or outside 0 .. rows) is not followed: nothing outside the buffers is
+ * read or written, OFFSETS is reported late, and the totals may hold anything.
+ * rows = 0: all groups are empty. columns = 0: nothing happens. Asynchronous; can be captured. The data is read once.
+ * Allocation as vscan_scan_rows.
+ * Statuses: as vscan_scan_rows; TYPE also where offsets are neither int nor long, VALUE also if kind, options->totals or
+ * more matrices than one are set; late: OFFSETS. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_reduce_columns_by_offsets(vscan_ctx *ctx, vscan_op op,
+                                                       const vscan_buffer *in,
+                                                       const vscan_buffer *offsets, int64_t rows,
+                                                       int64_t columns, vscan_buffer *totals,
+                                                       const vscan_matrix_options *options);
 
 /* ---- Maximum and minimum of rows, columns and segments --------------------------------------- */
 

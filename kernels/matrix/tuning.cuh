@@ -143,4 +143,12 @@ static constexpr int sum_least_warps = 4;  /* of a block, where there are few ro
    0.83. */
 static constexpr int vector_sums_from_bytes = 2048, scan_sums_to_bytes = 1024;
 
+/* ---- Reductions of columns by offsets (matrix/columns/by_offsets.cuh) -------------------------- */
+
+static constexpr int row_groups_threads = 256, row_groups_blocks = 3;
+static constexpr int row_groups_short = 256; /* rows that one thread adds up */
+/* Of a strip of a piece. */
+template <class T>
+static constexpr int row_piece_columns = 256 / (int)sizeof(T);
+
 } /* namespace vscan */

@@ -133,6 +133,19 @@ static vscan_status copy_lines(vscan_ctx *ctx, const struct vscan__matrix *matri
                                      : ctx->backend->copy(ctx, matrix->out, matrix->in, bytes);
 }
 
+static vscan_status read_options(vscan_ctx *ctx, const vscan_matrix_options *options, bool reduce,
+                                 vscan_matrix_options *set) {
+    if (options == NULL) return VSCAN_OK;
+    TRY(vscan__check_options(ctx, options, VSCAN__FIRST_MATRIX, sizeof *set, set));
+    TRY(vscan__check_kind(ctx, set->kind));
+    TRY(vscan__check_direction(ctx, "options->direction", set->direction));
+    if (reduce && set->kind != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->kind is set in a reduction");
+    if (reduce && set->totals != NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->totals is set in a reduction");
+    return VSCAN_OK;
+}
+
 /* heads: of a segmented scan of rows. to: out of a scan, totals of a reduction. */
 static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op op,
                         const vscan_buffer *in, const vscan_buffer *heads, const vscan_buffer *to,
@@ -143,15 +156,7 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
     const bool widens = reduce && vscan__widens(op, in, to->type);
     const vscan_type type = widens ? VSCAN_LONG : in->type; /* of results */
     vscan_matrix_options set = {0};
-    if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_MATRIX, sizeof set, &set));
-        TRY(vscan__check_kind(ctx, set.kind));
-        TRY(vscan__check_direction(ctx, "options->direction", set.direction));
-        if (reduce && set.kind != 0)
-            return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->kind is set in a reduction");
-        if (reduce && set.totals != NULL)
-            return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->totals is set in a reduction");
-    }
+    TRY(read_options(ctx, options, reduce, &set));
     TRY(vscan__check_shape(ctx, in, rows, columns, &set.pitch, &set.matrices));
     if (!reduce) {
         TRY(vscan__check_like(ctx, "out", out, "in", in));
@@ -224,4 +229,74 @@ vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffe
     VSCAN__ENTER(ctx);
     VSCAN__FIND(ctx, in, totals);
     return run(ctx, true, true, op, in, NULL, totals, rows, columns, options);
+}
+
+/* ---- Groups of rows -------------------------------------------------------------------------- */
+
+static vscan_status check_groups(vscan_ctx *ctx, const vscan_buffer *offsets, int64_t columns,
+                                 const vscan_buffer *totals) {
+    TRY(vscan__check_offsets(ctx, offsets));
+    int64_t length;
+    if (!__builtin_mul_overflow(offsets->n - 1, columns, &length) && totals->n == length)
+        return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                       "totals has %" PRId64 " elements, must have %" PRId64 " for each of %" PRId64
+                       " groups, one less than offsets has elements",
+                       totals->n, columns, offsets->n - 1);
+}
+
+/* A column without gaps, which is a vector; or no groups at all, so that the one offset is looked at. */
+static vscan_status reduce_vector(vscan_ctx *ctx, const struct vscan__row_groups *work) {
+    const struct vscan__matrix *matrix = &work->matrix;
+    const struct vscan__scan scan = {.n = matrix->length,
+                                     .in = matrix->in,
+                                     .has_initial = matrix->has_initial,
+                                     .initial = matrix->initial,
+                                     .initial_at = matrix->initial_at,
+                                     .totals = matrix->totals,
+                                     .totals_length = work->groups,
+                                     .offsets = work->offsets,
+                                     .offset_type = work->offset_type};
+    return ctx->backend->pairs[work->pair].by_offsets(ctx, &scan);
+}
+
+vscan_status vscan_reduce_columns_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                             const vscan_buffer *offsets, int64_t rows,
+                                             int64_t columns, vscan_buffer *totals,
+                                             const vscan_matrix_options *options) {
+    VSCAN__ENTER(ctx);
+    VSCAN__FIND(ctx, in, offsets, totals);
+    enum vscan__pair pair;
+    TRY(vscan__check_pair(ctx, op, in->type, &pair));
+    vscan_matrix_options set = {0};
+    TRY(read_options(ctx, options, true, &set));
+    if (set.matrices > 1)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->matrices is %" PRId64 ", and only one matrix can have offsets",
+                           set.matrices);
+    TRY(vscan__check_shape(ctx, in, rows, columns, &set.pitch, &set.matrices));
+    TRY(check_groups(ctx, offsets, columns, totals));
+    TRY(vscan__check_type(ctx, "totals", totals, in->type));
+    struct vscan__row_groups work = {.matrix = {.lines = columns,
+                                                .each = columns,
+                                                .length = rows,
+                                                .line_step = 1,
+                                                /* of one row any number; multiples may overflow */
+                                                .step = rows > 1 ? set.pitch : columns,
+                                                .in = in->pointer,
+                                                .totals = totals->pointer,
+                                                .columns = 1,
+                                                .backward = set.direction == VSCAN_BACKWARD},
+                                     .offsets = offsets->pointer,
+                                     .groups = offsets->n - 1,
+                                     .offset_type = (int32_t)offsets->type,
+                                     .pair = pair};
+    TRY(check_initial(ctx, &set, in->type, NULL, &work.matrix));
+    TRY(vscan__check_apart(ctx, "totals", totals, "in", in));
+    TRY(vscan__check_apart(ctx, "totals", totals, "offsets", offsets));
+    TRY(vscan__check_apart(ctx, "totals", totals, "options->initial_buffer", set.initial_buffer));
+    if (columns == 0) return VSCAN_OK;
+    const bool is_vector = columns == 1 && work.matrix.step == 1 && !work.matrix.backward;
+    if (is_vector || work.groups == 0) return reduce_vector(ctx, &work);
+    return ctx->backend->columns_by_offsets(ctx, &work);
 }

@@ -268,6 +268,18 @@ struct vscan__matrix {
 
 typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix *matrix);
 
+/* A reduction of the columns of groups of rows. */
+struct vscan__row_groups {
+    struct vscan__matrix matrix; /* of all rows; totals: one element a column, group after group; initial
+                                    values: one for all, or one a column */
+    const void *offsets;         /* groups + 1 numbers of rows */
+    int64_t groups;              /* 0 is legal */
+    int32_t offset_type;         /* VSCAN_INT or VSCAN_LONG */
+    enum vscan__pair pair;
+};
+
+typedef vscan_status vscan__row_groups_fn(vscan_ctx *ctx, const struct vscan__row_groups *work);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -314,6 +326,8 @@ struct vscan__backend {
                                              vector of its own; late: OFFSETS, TOTALS_LENGTH */
         vscan__matrix_fn *matrix;
     } pairs[vscan__pair_count];
+
+    vscan__row_groups_fn *columns_by_offsets; /* late: OFFSETS */
 
     vscan__scan_fn *widening; /* plus of int with results of long, n > 0: a scan, or with out NULL a
                                    reduction; the initial value and the carry are of long */

@@ -287,6 +287,10 @@ static vscan_status widening_matrix(vscan_ctx *ctx, const struct vscan__matrix *
     return vscan__cpu_matrix(ctx, matrix, widening_pair(ctx));
 }
 
+static vscan_status columns_by_offsets(vscan_ctx *ctx, const struct vscan__row_groups *work) {
+    return vscan__cpu_columns_by_offsets(ctx, work, pair_of(ctx, work->pair));
+}
+
 const struct vscan__backend vscan__cpu = {
     .name = "cpu",
     .device_count = device_count,
@@ -314,6 +318,7 @@ const struct vscan__backend vscan__cpu = {
                             scan_segmented_##pair, by_offsets_##pair,     matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
+    .columns_by_offsets = columns_by_offsets,
     .widening = widening,
     .widening_by_offsets = widening_by_offsets,
     .widening_matrix = widening_matrix,

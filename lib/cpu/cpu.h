@@ -119,6 +119,8 @@ vscan__cpu_scan_fn vscan__cpu_reduce;  /* reduce.c */
 vscan__cpu_scan_fn vscan__cpu_scan_on; /* carry.c: scan->carry is set */
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                const struct vscan__cpu_pair *pair); /* matrix.c */
+vscan_status vscan__cpu_columns_by_offsets(vscan_ctx *ctx, const struct vscan__row_groups *work,
+                                           const struct vscan__cpu_pair *pair); /* by_offsets.c */
 vscan__extreme_fn vscan__cpu_extreme;                               /* extreme.c */
 vscan__extreme_lines_fn vscan__cpu_extreme_lines;                   /* extreme_lines.c */
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;

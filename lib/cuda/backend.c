@@ -229,6 +229,17 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
 VSCAN__PAIRS(X)
 #undef X
 
+static vscan_status columns_by_offsets(vscan_ctx *ctx, const struct vscan__row_groups *work) {
+    struct vscan__launch *launch = vscan__cuda_launch(ctx);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const struct lines_workspace own = use_lines(ctx, vscan__columns_by_offsets_words(work));
+    const cudaError_t error =
+        own.room == VSCAN_OK ? vscan__launch_columns_by_offsets(launch, work) : cudaSuccess;
+    end_lines(launch, &own);
+    return launched(ctx, before, own.room, error);
+}
+
 #define MAP(family, structure)                                                                     \
     static vscan_status map_##family(vscan_ctx *ctx, const struct vscan__##structure *work) {      \
         int before;                                                                                \
@@ -381,6 +392,7 @@ const struct vscan__backend vscan__cuda = {
                             matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
+    .columns_by_offsets = columns_by_offsets,
     .widening = widening,
     .widening_by_offsets = map_by_offsets_widening,
     .widening_matrix = map_matrix_widening,

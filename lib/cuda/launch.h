@@ -42,7 +42,8 @@ struct vscan__workspace_header {
     unsigned long long segments; /* of the running backward scan with totals */
     unsigned arrived;            /* blocks of the running split that have arrived */
     unsigned long long
-        marked; /* blocks that have arrived in the running launch of segments/offsets.cu */
+        marked; /* blocks that have arrived in the running launch of segments/offsets.cu; pieces
+                   that are listed in that of matrix/columns/by_offsets.cuh */
     unsigned long long carry[2]; /* one element, from portion to portion of a scan, alternately */
     uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
                                                bits: see scan/large/head_bits.cuh; 16-byte aligned; or
@@ -122,6 +123,11 @@ VSCAN__PAIRS(X)
 #undef X
 vscan__matrix_launcher vscan__launch_matrix_widening;
 int64_t vscan__matrix_words_needed(vscan_type type, const struct vscan__matrix *matrix);
+
+/* The same for the columns of groups of rows. */
+cudaError_t vscan__launch_columns_by_offsets(struct vscan__launch *launch,
+                                             const struct vscan__row_groups *work);
+int64_t vscan__columns_by_offsets_words(const struct vscan__row_groups *work);
 
 /* Element by element, and by position: see the members of struct vscan__backend. */
 typedef cudaError_t vscan__map_launcher(const struct vscan__launch *launch,

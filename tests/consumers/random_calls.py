@@ -176,6 +176,28 @@ def call_matrix():
     totals.must_be(expected)
 
 
+def call_reduce_columns_by_offsets():
+    (kind, op), backward = one_of(*PAIRS), chance(2)
+    columns = one_of(1, 2, 3, 4, 1 + chance(40), 64)
+    rows = chance(1 + one_of(40, 3000, longest // columns))
+    marks, offsets = some_offsets(rows, 40)
+    pitch, lines = columns + chance(2) * chance(20), (len(offsets) - 1) * columns
+    size = (rows - 1) * pitch + columns if rows else 0
+    x, (given, z) = numbers(kind, size), initial(kind, columns)
+    vector, totals = Vector(kind, size, x), Vector(kind, lines)
+    yield kind, op, rows, columns, pitch, marks.kind, len(offsets) - 1, backward, z
+    expected = np.empty(lines, DTYPES[kind])
+    for at in range(lines):
+        k, c = divmod(at, columns)
+        start = None if z is None else z[c if len(z) > 1 else 0]
+        expected[at] = scan(op, x[c::pitch][offsets[k] : offsets[k + 1]], False, backward, start)[1]
+    do("reduce_columns_by_offsets", ctx, op, vector.view, marks.view, rows, columns, totals.view,
+       options(kind=int32(0), direction=int32(BACKWARD * backward), pitch=ctypes.c_int64(pitch), **given,
+               totals=None, matrices=ctypes.c_int64(0)))
+    vector.must_be(x)
+    totals.must_be(expected)
+
+
 # ---- Calls in pieces -----------------------------------------------------------------------------
 
 def new_carry(op, kind, backward):

@@ -204,6 +204,25 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, bool 
           vscan_ctx_synchronize(ctx), {&in, &out, &totals});
 }
 
+static void columns_offsets_call(const pair_row &row, int64_t rows) {
+    const int64_t columns = 3;
+    const std::vector<int64_t> positions = draw_offsets(rows, 3000);
+    twins in(row.type, rows * columns), offsets(VSCAN_INT, (int64_t)positions.size());
+    twins totals(row.type, (offsets.n - 1) * columns);
+    for (int64_t k = 0; k < offsets.n; ++k) offsets.put_number(k, positions[(size_t)k]);
+    vscan__row_groups work = {};
+    vscan__matrix &m = work.matrix;
+    m.lines = m.each = columns, m.length = rows, m.line_step = 1, m.step = columns;
+    m.in = in.at(), m.totals = totals.at(), m.columns = 1;
+    work.offsets = offsets.at(), work.offset_type = VSCAN_INT, work.groups = offsets.n - 1;
+    work.pair = (vscan__pair)row.pair;
+    const cudaError_t error = vscan__launch_columns_by_offsets(&launch, &work);
+    ok(vscan_reduce_columns_by_offsets(ctx, row.op, in.buffer(), offsets.buffer(), rows, columns,
+                                       totals.buffer(), nullptr));
+    check("columns by offsets", row.pair, rows, error, vscan_ctx_synchronize(ctx),
+          {&in, &offsets, &totals});
+}
+
 static void try_matrix() {
     const pair_row &row = draw_pair();
     const int64_t tile = size_of(row.type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
@@ -229,6 +248,9 @@ static void try_matrix() {
         two("sums of columns", true, true, 8, tile + 1 + below(tile / 2),
             tile / 2 + below(tile / 4));
     }
+    across(
+        "columns by offsets", [&] { columns_offsets_call(row, tile + 1 + below(tile / 2)); },
+        [&] { columns_offsets_call(row, tile / 2 + below(tile / 4)); });
     choose(LARGE_KERNELS);
     launch.rows_from = launch.many_rows_from = 0;
     two("rows, TMA", false, false, lines, tile * 4, tile * 2);

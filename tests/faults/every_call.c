@@ -228,6 +228,10 @@ static void matrix(void) {
     CALL(vscan_reduce_rows, c, VSCAN_MAX, B(FLOATS), ROWS, columns, B(ROW_TOTALS), NULL);
     CALL(vscan_reduce_columns, c, VSCAN_PLUS, B(FLOATS), columns, ROWS, B(ROW_TOTALS), NULL);
     CALL(vscan_reduce_rows, c, VSCAN_PLUS, B(INTS), n, 1, B(LONGS_OUT), NULL); /* widens */
+    CALL(vscan_reduce_columns_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), n, 1,
+         B(SEGMENT_TOTALS), SET(vscan_matrix_options, .direction = VSCAN_BACKWARD));
+    CALL(vscan_reduce_columns_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), n, 1,
+         B(SEGMENT_TOTALS), NULL);
 }
 
 static void map(void) {

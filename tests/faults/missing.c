@@ -58,6 +58,7 @@ void check_missing_pair(vscan_backend backend, struct tour *tour) {
     REFUSED(c, vscan_scan_columns(c, OP, v, 2, 2, v, NULL));
     REFUSED(c, vscan_reduce_rows(c, OP, v, 1, N, one, NULL));
     REFUSED(c, vscan_reduce_columns(c, OP, v, N, 1, one, NULL));
+    REFUSED(c, vscan_reduce_columns_by_offsets(c, OP, v, offsets, N, 1, one, NULL));
     REFUSED(c, vscan_carry_create(c, OP, TYPE, VSCAN_FORWARD, &carry));
     REFUSED(NULL, vscan_host_scan(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, N, host));
     REFUSED(NULL, vscan_host_scan_segmented(OP, TYPE, VSCAN_INCLUSIVE, VSCAN_FORWARD, host, heads,

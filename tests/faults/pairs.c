@@ -36,7 +36,7 @@ static void fail_each(struct tour *tour, const char *what, void (*prepare)(void)
     }
 }
 
-static vscan_buffer *ints, *bytes, *longs, *given, *offsets, *taken;
+static vscan_buffer *ints, *bytes, *longs, *given, *offsets, *taken, *two;
 static vscan_op given_op;
 
 static struct vscan__cuda_state *state(void) {
@@ -53,6 +53,10 @@ static void forget_words(void) {
 
 static vscan_status scan_by_offsets(void) {
     return vscan_scan_by_offsets(ctx, given_op, given, offsets, taken, NULL);
+}
+
+static vscan_status reduce_columns_by_offsets(void) {
+    return vscan_reduce_columns_by_offsets(ctx, given_op, given, offsets, N / 2, 2, two, NULL);
 }
 
 static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
@@ -79,6 +83,9 @@ static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
     given = in;
     taken = out;
     fail_each(tour, "scan_by_offsets", forget_words, scan_by_offsets);
+    two = make(tour, type, 2);
+    fail_each(tour, "reduce_columns_by_offsets", forget_words, reduce_columns_by_offsets);
+    WANT(tour, VSCAN_OK, vscan_buffer_destroy(two));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, in, flags, out));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, few, few_flags, few));
     WANT(tour, VSCAN_OK, vscan_scan_columns(ctx, op, in, 1000, 100, out, NULL));

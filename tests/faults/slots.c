@@ -63,6 +63,7 @@ static vscan_status slot_may_wait(vscan_ctx *ctx) {
     X(sort, sort_segmented)                                                                        \
     X(sort, reserve_sort)                                                                          \
     X(scan, widening)                                                                              \
+    X(row_groups, columns_by_offsets)                                                              \
     X(scan, widening_by_offsets)                                                                   \
     X(matrix, widening_matrix)                                                                     \
     X(extreme, extreme)                                                                            \

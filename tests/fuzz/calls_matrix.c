@@ -14,6 +14,8 @@ struct matrix {
     struct arg in, heads, to, initial_buffer, totals;
     const void *initial, *options;
     bool reduce, by_columns, segmented;
+    bool grouped; /* rows, by offsets */
+    struct arg offsets;
 };
 
 static int64_t matrices_of(const struct matrix *m) {
@@ -146,6 +148,50 @@ static void lines_of(const struct matrix *m, char *out, char *totals) {
     }
 }
 
+/* The totals of all groups of rows; false where offsets are not in order. */
+static bool groups_of(const struct matrix *m, char *totals) {
+    const vscan_type type = m->in.b->type;
+    const int64_t size = bytes_of(type, 1), pitch = pitch_of(m), groups = m->offsets.b->n - 1;
+    char *const line = scratch(m->rows * size + 8);
+    int64_t before = 0;
+    for (int64_t k = 0; k <= groups && m->columns > 0; k++) {
+        const int64_t at = number_at(m->offsets.b->type, shadow_of(m->offsets.b), k);
+        if (at < before || at > m->rows) return false;
+        for (int64_t c = 0; k > 0 && c < m->columns; c++) {
+            for (int64_t i = before; i < at; i++)
+                memcpy(line + (i - before) * size,
+                       (const char *)shadow_of(m->in.b) + (i * pitch + c) * size, (size_t)size);
+            const void *z = m->initial;
+            if (m->initial_buffer.handle != NULL)
+                z = shadow_of(m->initial_buffer.b) + (m->initial_buffer.b->n != 1 ? c * size : 0);
+            struct reference r = {.op = (vscan_op)m->op,
+                                  .type = type,
+                                  .n = at - before,
+                                  .in = line,
+                                  .initial = z,
+                                  .backward = m->direction != 0,
+                                  .total = totals + ((k - 1) * m->columns + c) * size};
+            reference_scan(&r);
+        }
+        before = at;
+    }
+    return true;
+}
+
+static void check_groups(const struct matrix *m) {
+    int64_t length;
+    if (m->matrices > 1) refuse(VSCAN_ERROR_VALUE);
+    check_buffer(m->offsets);
+    check_type(m->offsets, INTEGERS);
+    check_apart(m->to, m->offsets);
+    if (m->in.b != NULL) check_type(m->to, TYPES(m->in.b->type));
+    if (m->offsets.b == NULL) return;
+    if (m->offsets.b->n < 1 || __builtin_mul_overflow(m->offsets.b->n - 1, m->columns, &length))
+        refuse(VSCAN_ERROR_LENGTH);
+    else
+        check_length(m->to, length);
+}
+
 static void check_vectors(const struct matrix *m) {
     const int64_t elements = check_shape(m);
     const int64_t lines = lines_in(m);
@@ -168,24 +214,34 @@ static void check_vectors(const struct matrix *m) {
     if (m->initial != NULL && m->initial_buffer.handle != NULL) refuse(VSCAN_ERROR_VALUE);
     if (totals.handle == NULL) return;
     check_buffer(totals);
-    check_lines(totals, m, lines);
+    if (m->grouped)
+        check_groups(m);
+    else
+        check_lines(totals, m, lines);
     check_apart(totals, m->in);
     check_apart(totals, out);
     check_apart(totals, m->initial_buffer);
     if (m->segmented) check_apart(totals, m->heads);
 }
 
-static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented) {
+static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented, bool grouped) {
     context_drawn();
-    *m = (struct matrix){.reduce = reduce, .by_columns = by_columns, .segmented = segmented};
+    *m = (struct matrix){
+        .reduce = reduce, .by_columns = by_columns, .segmented = segmented, .grouped = grouped};
     m->op = enum_drawn(VSCAN_PLUS, LAST_OP, VSCAN_ERROR_ENUM);
     m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     if (!reduce) m->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(SCANNED);
-    const bool ints = reduce && m->op == VSCAN_PLUS && type == VSCAN_LONG && below(2);
-    const int64_t lines = draw_in(m, ints ? VSCAN_INT : type);
+    const bool ints = reduce && !grouped && m->op == VSCAN_PLUS && type == VSCAN_LONG && below(2);
+    int64_t lines = draw_in(m, ints ? VSCAN_INT : type);
+    if (grouped) {
+        m->matrices = below(2);
+        m->offsets = offsets_drawn(type_drawn(INTEGERS), m->rows);
+        lines = lines_in(m);
+    }
+    const int64_t totals_length = grouped ? (length_of(m->offsets, 1) - 1) * m->columns : lines;
     m->to =
-        reduce ? vector_drawn(type, lines, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
+        reduce ? vector_drawn(type, totals_length, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
     if (segmented) m->heads = vector_drawn(type_drawn(FLAG_TYPES), length_of(m->in, 0), FLAGS);
     const int64_t way = below(4);
     const bool two = hostile();
@@ -209,6 +265,13 @@ static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented)
     m->options = options_drawn(&o, sizeof o);
     if (!right()) return;
     const struct arg totals = reduce ? m->to : m->totals;
+    if (grouped) {
+        char *const all = copy_of(totals);
+        const bool in_order = groups_of(m, all);
+        if (!in_order) expect_late(VSCAN_ERROR_OFFSETS);
+        expect(totals, in_order ? all : NULL);
+        return;
+    }
     char *const out = reduce ? NULL : copy_of(m->to);
     char *const sums = totals.handle != NULL ? copy_of(totals) : NULL;
     lines_of(m, out, sums);
@@ -219,7 +282,7 @@ static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented)
 #define MATRIX(name, reduce, by_columns)                                                           \
     void fuzz_##name(void) {                                                                       \
         struct matrix m;                                                                           \
-        draw(&m, reduce, by_columns, false);                                                       \
+        draw(&m, reduce, by_columns, false, false);                                                       \
         MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.rows, m.columns,       \
                             m.to.handle, m.options));                                              \
     }
@@ -230,9 +293,17 @@ MATRIX(reduce_columns, true, true)
 
 void fuzz_scan_rows_segmented(void) {
     struct matrix m;
-    draw(&m, false, false, true);
+    draw(&m, false, false, true, false);
     MAKE(vscan_scan_rows_segmented, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.heads.handle,
                                      m.rows, m.columns, m.to.handle, m.options));
+}
+
+void fuzz_reduce_columns_by_offsets(void) {
+    struct matrix m;
+    draw(&m, true, true, false, true);
+    MAKE(vscan_reduce_columns_by_offsets,
+         (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.offsets.handle, m.rows, m.columns,
+          m.to.handle, m.options));
 }
 
 /* Maxima or minima of lines, with positions. */

@@ -356,6 +356,7 @@ int64_t *runs_expected(const struct runs *r, int64_t *count);
     X(permute)                                                                                     \
     X(reduce)                                                                                      \
     X(reduce_columns)                                                                              \
+    X(reduce_columns_by_offsets)                                                                   \
     X(reduce_by_key)                                                                               \
     X(reduce_by_offsets)                                                                           \
     X(reduce_extreme)                                                                              \

@@ -4,9 +4,8 @@
  * words' rows. The bags lie one after the other, as the numbers of rows, and offsets say where each begins. It is
  * a sparse matrix times a dense one (torch.nn.EmbeddingBag).
  *
- * The table lies column after column, so a column is a vector: its elements are gathered by the numbers of rows, and
- * added by offsets. Bags may be as unlike in length as they please, and may be empty. The means divide by the
- * lengths. A bag's sums depend on its own rows alone, to the bit: the same bag has the same sums in every batch, which
+ * The words' rows are gathered, each number by its place in the table, and the columns of each bag's rows are added by
+ * one call. Bags may be as unlike in length as they please, and may be empty. The means divide by the lengths. A bag's sums depend on its own rows alone, to the bit: the same bag has the same sums in every batch, which
  * is checked with the bags in the opposite order. A sum of k floats has an error of at most (k - 1) epsilon / 2 times
  * the sum of their magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 2002, ch. 4); that of the loop,
  * which adds up doubles, is nothing beside it. Literature: Naumov et al., Deep Learning
@@ -25,21 +24,21 @@
 
 #include "program.h"
 
-enum { WORDS = 5000, COLUMNS = 16, LONGEST = 40, WORDS_AT_MOST = 100000000 };
+enum { WORDS = 5000, COLUMNS = 16, LONGEST = 40, WORDS_AT_MOST = 10000000 };
 
 struct batch {
     int64_t n, bags;
-    int32_t *rows;    /* n numbers of rows, bag after bag */
+    int32_t *cells;   /* where the numbers of n rows are in the table, bag after bag */
     int64_t *offsets; /* where each bag begins, and the last one ends */
 };
 
 static struct batch new_batch(int64_t n, int64_t bags) {
-    return (struct batch){n, bags, allocate(n, sizeof(int32_t)),
+    return (struct batch){n, bags, allocate(n * COLUMNS, sizeof(int32_t)),
                           allocate(bags + 1, sizeof(int64_t))};
 }
 
 static void free_batch(struct batch *b) {
-    free(b->rows);
+    free(b->cells);
     free(b->offsets);
 }
 
@@ -54,7 +53,10 @@ static struct batch draw_batch(int64_t n) {
         end += length;
         b.offsets[b.bags + 1] = end;
     }
-    for (int64_t i = 0; i < n; i++) b.rows[i] = (int32_t)random_below(1 + random_below(WORDS));
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = (int32_t)random_below(1 + random_below(WORDS));
+        for (int32_t c = 0; c < COLUMNS; c++) b.cells[i * COLUMNS + c] = row * COLUMNS + c;
+    }
     return b;
 }
 
@@ -63,7 +65,8 @@ static struct batch turned(const struct batch *b) {
     struct batch t = new_batch(b->n, b->bags);
     for (int64_t k = 0; k < b->bags; k++) {
         const int64_t from = b->offsets[b->bags - 1 - k], length = b->offsets[b->bags - k] - from;
-        for (int64_t i = 0; i < length; i++) t.rows[t.offsets[k] + i] = b->rows[from + i];
+        memcpy(t.cells + t.offsets[k] * COLUMNS, b->cells + from * COLUMNS,
+               (size_t)(length * COLUMNS) * sizeof *t.cells);
         t.offsets[k + 1] = t.offsets[k] + length;
     }
     return t;
@@ -71,47 +74,45 @@ static struct batch turned(const struct batch *b) {
 
 /* ---- With vscan ------------------------------------------------------------------------------ */
 
-/* sums and means receive a column for each of the table's, with one number a bag. Returns the seconds that it took,
-   of the second run. */
+/* sums and means receive a row for each bag. Returns the seconds that it took, of the second run. */
 static double look_up(vscan_ctx *ctx, const float *table, const struct batch *b, float *sums,
                       float *means) {
     const float one = 1;
+    const int64_t results = b->bags * COLUMNS;
+    int32_t *bag_of = allocate(results, sizeof *bag_of); /* of each result */
+    for (int64_t at = 0; at < results; at++) bag_of[at] = (int32_t)(at / COLUMNS);
     double start = 0;
     vscan_buffer *words = new_vector_of(ctx, VSCAN_FLOAT, WORDS * COLUMNS, table);
-    vscan_buffer *rows = new_vector_of(ctx, VSCAN_INT, b->n, b->rows);
+    vscan_buffer *cells = new_vector_of(ctx, VSCAN_INT, b->n * COLUMNS, b->cells);
     vscan_buffer *offsets = new_vector_of(ctx, VSCAN_LONG, b->bags + 1, b->offsets);
-    vscan_buffer *some = new_vector(ctx, VSCAN_FLOAT, b->n);
-    vscan_buffer *all_sums = new_vector(ctx, VSCAN_FLOAT, b->bags * COLUMNS);
-    vscan_buffer *all_means = new_vector(ctx, VSCAN_FLOAT, b->bags * COLUMNS);
+    vscan_buffer *bags = new_vector_of(ctx, VSCAN_INT, results, bag_of);
+    vscan_buffer *rows = new_vector(ctx, VSCAN_FLOAT, b->n * COLUMNS);
+    vscan_buffer *all_sums = new_vector(ctx, VSCAN_FLOAT, results);
+    vscan_buffer *all_means = new_vector(ctx, VSCAN_FLOAT, results);
     vscan_buffer *lengths = new_vector(ctx, VSCAN_LONG, b->bags);
     vscan_buffer *divisors = new_vector(ctx, VSCAN_FLOAT, b->bags);
 
     for (int run = 0; run < 2; run++) {
         check(vscan_ctx_synchronize(ctx));
         start = seconds();
+        check(vscan_gather(ctx, words, cells, rows));
+        check(vscan_reduce_columns_by_offsets(ctx, VSCAN_PLUS, rows, offsets, b->n, COLUMNS,
+                                              all_sums, NULL));
         check(vscan_offsets_to_lengths(ctx, offsets, lengths));
         check(vscan_convert(ctx, lengths, divisors));
         check(vscan_map_right(ctx, VSCAN_BINARY_MAX, divisors, &one, divisors)); /* of empty bags */
-        for (int64_t c = 0; c < COLUMNS; c++) {
-            vscan_buffer *column, *sum, *mean;
-            check(vscan_buffer_view(words, c * WORDS, WORDS, &column));
-            check(vscan_buffer_view(all_sums, c * b->bags, b->bags, &sum));
-            check(vscan_buffer_view(all_means, c * b->bags, b->bags, &mean));
-            check(vscan_gather(ctx, column, rows, some));
-            check(vscan_reduce_by_offsets(ctx, VSCAN_PLUS, some, offsets, sum, NULL));
-            check(vscan_map_binary(ctx, VSCAN_BINARY_DIVIDE, sum, divisors, mean));
-            check(vscan_buffer_destroy(column));
-            check(vscan_buffer_destroy(sum));
-            check(vscan_buffer_destroy(mean));
-        }
+        check(vscan_gather(ctx, divisors, bags, all_means));
+        check(vscan_map_binary(ctx, VSCAN_BINARY_DIVIDE, all_sums, all_means, all_means));
         check(vscan_ctx_synchronize(ctx));
     }
     const double time = seconds() - start;
 
-    check(vscan_buffer_download(all_sums, 0, b->bags * COLUMNS, sums));
-    check(vscan_buffer_download(all_means, 0, b->bags * COLUMNS, means));
-    vscan_buffer *all[] = {words, rows, offsets, some, all_sums, all_means, lengths, divisors};
+    check(vscan_buffer_download(all_sums, 0, results, sums));
+    check(vscan_buffer_download(all_means, 0, results, means));
+    vscan_buffer *all[] = {words,    cells,     offsets, bags,    rows,
+                           all_sums, all_means, lengths, divisors};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(vscan_buffer_destroy(all[k]));
+    free(bag_of);
     return time;
 }
 
@@ -120,15 +121,13 @@ static double look_up(vscan_ctx *ctx, const float *table, const struct batch *b,
 /* In doubles; magnitudes: the sums of |x|. */
 static void look_up_serially(const float *table, const struct batch *b, double *sums,
                              double *magnitudes) {
-    for (int64_t c = 0; c < COLUMNS; c++)
-        for (int64_t k = 0; k < b->bags; k++) {
-            const int64_t to = c * b->bags + k;
-            for (int64_t i = b->offsets[k]; i < b->offsets[k + 1]; i++) {
-                const float x = table[c * WORDS + b->rows[i]];
-                sums[to] += (double)x;
-                magnitudes[to] += fabs((double)x);
+    for (int64_t k = 0; k < b->bags; k++)
+        for (int64_t i = b->offsets[k]; i < b->offsets[k + 1]; i++)
+            for (int c = 0; c < COLUMNS; c++) {
+                const double x = (double)table[b->cells[i * COLUMNS + c]];
+                sums[k * COLUMNS + c] += x;
+                magnitudes[k * COLUMNS + c] += fabs(x);
             }
-        }
 }
 
 /* Whether sums and means are right; prints how far they are apart. */
@@ -137,7 +136,7 @@ static bool compare(const struct batch *b, const float *sums, const float *means
     int64_t wrong = 0;
     double largest = 0;
     for (int64_t at = 0; at < b->bags * COLUMNS; at++) {
-        const int64_t k = at % b->bags;
+        const int64_t k = at / COLUMNS;
         const float terms = (float)(b->offsets[k + 1] - b->offsets[k]);
         const double difference = fabs((double)sums[at] - expected[at]);
         if (!(difference <= (double)terms * (double)FLT_EPSILON / 2 * magnitudes[at]) ||
@@ -158,12 +157,11 @@ static bool same_turned(vscan_ctx *ctx, const float *table, const struct batch *
     bool same = true;
     for (int f = 0; f < 2; f++) found[f] = allocate(b->bags * COLUMNS, sizeof(float));
     look_up(ctx, table, &t, found[0], found[1]);
-    for (int64_t c = 0; c < COLUMNS; c++)
-        for (int64_t k = 0; k < b->bags; k++) {
-            const int64_t at = c * b->bags + k, back = c * b->bags + b->bags - 1 - k;
-            same &= memcmp(&found[0][at], &sums[back], sizeof *sums) == 0 &&
-                    memcmp(&found[1][at], &means[back], sizeof *means) == 0;
-        }
+    for (int64_t k = 0; k < b->bags; k++) {
+        const int64_t at = k * COLUMNS, back = (b->bags - 1 - k) * COLUMNS;
+        same &= memcmp(&found[0][at], &sums[back], COLUMNS * sizeof *sums) == 0 &&
+                memcmp(&found[1][at], &means[back], COLUMNS * sizeof *means) == 0;
+    }
     printf("turned   %s\n", same ? "the same bits" : "OTHER BITS");
     for (int f = 0; f < 2; f++) free(found[f]);
     free_batch(&t);

@@ -21,6 +21,7 @@ static const char *const family_names[CALL_FAMILIES] = {
     "scan_columns",
     "reduce_rows",
     "reduce_columns",
+    "reduce_columns_offsets",
     "pack",
     "pack_compare",
     "enumerate",
@@ -70,7 +71,7 @@ const char *call_text(const struct call *c, char text[CALL_TEXT]) {
 }
 
 static bool is_matrix(enum call_family f) {
-    return (f >= CALL_SCAN_ROWS && f <= CALL_REDUCE_COLUMNS) || f == CALL_EXTREME_ROWS ||
+    return (f >= CALL_SCAN_ROWS && f <= CALL_REDUCE_COLUMNS_OFFSETS) || f == CALL_EXTREME_ROWS ||
            f == CALL_EXTREME_COLUMNS;
 }
 

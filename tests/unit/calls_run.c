@@ -107,19 +107,20 @@ static vscan_status input(struct call_inputs *inputs, int kind, vscan_type type,
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
-/* Offsets begin at one of the first four, as far as they are n at most. */
+/* Offsets begin at one of the first four, as far as they are n at most, or are numbers of rows. */
 static vscan_status open_offsets(struct call_inputs *inputs, struct call_ready *r) {
     const struct call *c = &r->call;
     TRY_CALL(input(inputs, CALL_OFFSETS, c->position_type, 0, 0, &r->offsets));
     vscan_buffer_destroy(r->offsets);
     const int64_t *const offsets = inputs->offsets;
+    const int64_t n = c->family == CALL_REDUCE_COLUMNS_OFFSETS ? c->rows : c->n;
     int64_t from = c->at % 4, low = 0, high = inputs->length;
     while (high - low > 1) { /* offsets[low] <= n < offsets[high] */
         const int64_t middle = low + (high - low) / 2;
-        *(offsets[middle] <= c->n ? &low : &high) = middle;
+        *(offsets[middle] <= n ? &low : &high) = middle;
     }
     if (from > low) from = low;
-    const int64_t count = low - from < c->n ? low - from + 1 : c->n + 1;
+    const int64_t count = low - from < n ? low - from + 1 : n + 1;
     return input(inputs, CALL_OFFSETS, c->position_type, from, count, &r->offsets);
 }
 
@@ -160,6 +161,9 @@ static void set_outputs(struct call_ready *r) {
     case CALL_SCAN_ROWS_SEGMENTED:
     case CALL_SCAN_COLUMNS:
         o[1].n = !c->extra ? 0 : c->family == CALL_SCAN_COLUMNS ? c->columns : c->rows;
+        break;
+    case CALL_REDUCE_COLUMNS_OFFSETS:
+        o[0].n = (offsets - 1) * c->columns;
         break;
     case CALL_REDUCE_ROWS:
     case CALL_REDUCE_COLUMNS:
@@ -236,7 +240,8 @@ static void set_outputs(struct call_ready *r) {
 }
 
 static bool has_offsets(enum call_family f) {
-    return f == CALL_REDUCE_OFFSETS || f == CALL_SCAN_OFFSETS || f == CALL_EXTREME_OFFSETS || f == CALL_SORT_SEGMENTED ||
+    return f == CALL_REDUCE_OFFSETS || f == CALL_REDUCE_COLUMNS_OFFSETS || f == CALL_SCAN_OFFSETS ||
+           f == CALL_EXTREME_OFFSETS || f == CALL_SORT_SEGMENTED ||
            f == CALL_OFFSETS_TO_FLAGS || f == CALL_OFFSETS_TO_LENGTHS || f == CALL_LOWER_BOUND ||
            f == CALL_UPPER_BOUND;
 }
@@ -298,6 +303,9 @@ static vscan_status make_matrix(const struct call_ready *r, vscan_buffer *const 
         return vscan_reduce_rows(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
     if (c->family == CALL_REDUCE_COLUMNS)
         return vscan_reduce_columns(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
+    if (c->family == CALL_REDUCE_COLUMNS_OFFSETS)
+        return vscan_reduce_columns_by_offsets(r->ctx, c->op, r->in, r->offsets, c->rows,
+                                               c->columns, out[0], &o);
     o.kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     o.totals = out[1];
     if (c->family == CALL_SCAN_ROWS)

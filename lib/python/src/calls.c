@@ -258,6 +258,12 @@ METHOD(reduce_columns, 5, "obiibfIIvB",
        (c->ctx, OP(0), B(1), INTEGER(2), INTEGER(3), B(4),
         OPTIONS(vscan_matrix_options, .direction = DIRECTION(5), .pitch = INTEGER(6),
                 .matrices = INTEGER(7), .initial = c->initial, .initial_buffer = B(9))))
+METHOD(reduce_columns_by_offsets, 6, "obbiibfIvB",
+       NAMES("op", "x", "offsets", "rows", "columns", "totals", "reverse", "pitch", "initial",
+             "initial_buffer"),
+       (c->ctx, OP(0), B(1), B(2), INTEGER(3), INTEGER(4), B(5),
+        OPTIONS(vscan_matrix_options, .direction = DIRECTION(6), .pitch = INTEGER(7),
+                .initial = c->initial, .initial_buffer = B(9))))
 
 #define EXTREME_LINES(first)                                                                       \
     OPTIONS(vscan_extreme_lines_options, .direction = DIRECTION(first),                            \
@@ -487,6 +493,8 @@ PyMethodDef context_methods[] = {
                                            "pitch=0, matrices=0"),
     CALL(reduce_extreme_by_offsets,
          "op, x, offsets, totals, positions, *, reverse=False, in_vector=False"),
+    CALL(reduce_columns_by_offsets, "op, x, offsets, rows, columns, totals, *, reverse=False, "
+                                    "pitch=0, initial=None, initial_buffer=None"),
     CALL(map_unary, "op, x, out"),
     CALL(map_binary, "op, a, b, out"),
     CALL(map_right, "op, a, right, out"),

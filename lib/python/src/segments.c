@@ -162,19 +162,28 @@ static PyObject *segment_scan(PyObject *module, PyObject *const *arguments, Py_s
 
 /* ---- Reduce ---------------------------------------------------------------------------------- */
 
+/* Segments of the first axis: of several axes, columns of groups of rows. */
 static PyObject *reduce_by_offsets(const struct mode *mode, const struct array *x,
                                    const struct segments *s) {
     struct job job;
     struct array totals;
-    const int64_t n = x->shape[0], segments = s->given.shape[0] - 1;
+    int64_t shape[MOST_DIMENSIONS];
+    memcpy(shape, x->shape, (size_t)x->ndim * sizeof *shape);
+    shape[0] = s->given.shape[0] - 1;
     vscan_reduce_by_offsets_options options = {.size = sizeof options};
     if (!initial_value(mode, &options.initial) ||
-        !array_empty(x, mode->type, 1, &segments, &totals))
+        !array_empty(x, mode->type, x->ndim, shape, &totals))
         return NULL;
     if (job_begin(&job, x)) {
+        const struct lines lines = array_c_lines(x, 0);
+        const vscan_matrix_options same = {.size = sizeof same, .initial = options.initial};
         vscan_buffer *const in = job_wrap(&job, x), *const offsets = job_wrap(&job, &s->given);
         vscan_buffer *const to = job_wrap(&job, &totals);
-        JOB_CALL(&job, n, vscan_reduce_by_offsets(job.ctx, mode->op, in, offsets, to, &options));
+        JOB_CALL(&job, lines.n * lines.inner,
+                 x->ndim == 1
+                     ? vscan_reduce_by_offsets(job.ctx, mode->op, in, offsets, to, &options)
+                     : vscan_reduce_columns_by_offsets(job.ctx, mode->op, in, offsets, lines.n,
+                                                       lines.inner, to, &same));
         if (job_end(&job)) return array_give(&totals);
     }
     array_clear(&totals);
@@ -219,7 +228,8 @@ static PyObject *segment_reduce(PyObject *module, PyObject *const *arguments, Py
     if (!arguments_read(&signature, arguments, count, keywords, values)) return NULL;
     struct mode mode = {.function = "segment_reduce", .initial = values[INITIAL]};
     if (!arguments_op(values[OP], &mode.op) ||
-        !array_from_vector(values[X], mode.function, "x", &x))
+        !(values[HEADS] == NULL ? array_from(values[X], mode.function, &x)
+                                : array_from_vector(values[X], mode.function, "x", &x)))
         return NULL;
     if (mode_choose_type(&mode, &x, NULL) && array_make_dense(&x, mode.type, true) &&
         segments_from(values[OFFSETS], values[HEADS], &x, mode.function, &s)) {
@@ -341,10 +351,14 @@ PyMethodDef segment_functions[] = {
              "The total of every segment of a vector; segments as in vscan.segment_scan.\n\n"
              "By offsets, a segment may be empty: its total is the initial value, or the identity "
              "of op.\n"
-             "Elements before the first offset, and from the last one on, are in no segment.\n\n"
+             "Elements before the first offset, and from the last one on, are in no segment. An array\n"
+             "of several axes is reduced along the first: each segment of rows becomes one row.\n\n"
              ">>> import numpy as np, vscan\n"
              ">>> vscan.segment_reduce(np.array([3, 1, 4, 1, 5]), offsets=[0, 2, 2, 5])\n"
-             "array([ 4,  0, 10])\n"),
+             "array([ 4,  0, 10])\n"
+             ">>> vscan.segment_reduce(np.array([[3, 1], [4, 1], [5, 9]]), offsets=[0, 2, 3])\n"
+             "array([[7, 2],\n"
+             "       [5, 9]])\n"),
     FUNCTION(
         reduce_by_key,
         "reduce_by_key($module, keys, x, op='plus', *, initial=None)\n"

@@ -63,6 +63,8 @@ CALLS = [
      [[3, 1, 2, 1], [0, 1, 6, 3]]),
     ("reduce_extreme_by_offsets", ("max", X, np.array([0, 4, 8]), new(2), new(2)), {"reverse": True},
      [[4, 9], [2, 1]]),
+    ("reduce_columns_by_offsets", ("plus", X, np.array([0, 3, 3, 4]), 4, 2, new(6)), {"initial": 1},
+     [[13, 12, 1, 1, 3, 7]]),
     ("map_unary", ("negate", X, new()), {}, [-X]),
     ("map_unary", ("floor", X / 2 - 2, new(8, np.float64)), {}, [np.floor(X / 2 - 2)]),
     ("map_unary", ("ceil", X / 2 - 2, new(8, np.float64)), {}, [np.ceil(X / 2 - 2)]),

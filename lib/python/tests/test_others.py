@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segments, pack, sorts and what is made of them, against NumPy."""
 import numpy as np
+import pytest
 import vscan
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
@@ -75,6 +76,18 @@ def test_segment_reduce(data):
     same(vscan.segment_reduce(x, op, offsets=np.repeat(offsets, 2)),
          np.append(np.stack([np.full(len(expected), identity(op, x.dtype)), expected], 1).ravel(),
                    identity(op, x.dtype)))
+
+
+def test_segment_reduce_of_rows():
+    x = np.random.default_rng(2).standard_normal((300, 4, 5)).astype(np.float32)
+    offsets = np.array([3, 3, 40, 290])
+    expected = np.stack([vscan.reduce(x[a:b], axis=0) for a, b in zip(offsets, offsets[1:])])
+    same(vscan.segment_reduce(x, offsets=offsets), expected)
+    same(vscan.segment_reduce(np.asfortranarray(x), offsets=offsets.astype(np.int32)), expected)
+    same(vscan.segment_reduce(x[:, :0], offsets=offsets), np.zeros((3, 0, 5), np.float32))
+    same(vscan.segment_reduce(x[:0], "max", offsets=[0, 0], initial=2), np.full((1, 4, 5), 2, np.float32))
+    with pytest.raises(ValueError, match="one dimension"):
+        vscan.segment_reduce(x, heads=np.ones(300, bool))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
