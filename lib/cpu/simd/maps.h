@@ -265,36 +265,43 @@ enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key
     ((((x) ^ (SIGNS(I, x) & (MAX)) ^ (I)turn) & ~SIGNS(I, (INFINITE) - ((x) & (MAX)))) |           \
      (SIGNS(I, (INFINITE) - ((x) & (MAX))) & (MAX)))
 
-/* In one pass: each lane has its best key, and the number of the vector that has it. Numbers count from memory's first
-   element on, or backward from the last. */
+/* In one pass: each lane has its best key, and the number of the element in its first lane where that was. The last
+   vector overlaps the one before it. Numbers count from memory's first element on, or backward from the last. */
 #define PLACE_OF(name, I, KEYS, MAX, INFINITE)                                                     \
+    typedef I vector_##name __attribute__((vector_size(VECTOR_BYTES)));                            \
     static int64_t place_of_##name(const I *x, int64_t n, bool backward, int32_t turn,             \
                                    int64_t *key) {                                                 \
-        typedef I vector __attribute__((vector_size(VECTOR_BYTES)));                               \
+        typedef vector_##name vector;                                                              \
         enum { L = VECTOR_BYTES / (int)sizeof(I) };                                                \
         I most = -1 - (MAX), first = 0;                                                            \
-        int64_t k = 0;                                                                             \
-        if (n >= L) {                                                                              \
-            vector best = most - (vector){0}, at = {0}, now = {0};                                 \
-            for (; k + L <= n; k += L, now++) {                                                    \
+        if (n < L) {                                                                               \
+            for (int64_t k = 0; k < n; k++) {                                                      \
+                const I of = x[backward ? n - 1 - k : k], here = KEYS(I, of, MAX, INFINITE);       \
+                first = here > most ? (I)k : first;                                                \
+                most = here > most ? here : most;                                                  \
+            }                                                                                      \
+        } else {                                                                                   \
+            vector best = most - (vector){0}, at = {0}, lane;                                      \
+            for (int j = 0; j < L; j++) lane[j] = j;                                               \
+            for (int64_t k = 0; k < n; k += L) {                                                   \
+                if (k > n - L) k = n - L;                                                          \
                 vector here;                                                                       \
                 memcpy(&here, x + (backward ? n - L - k : k), sizeof here);                        \
                 here = KEYS(I, here, MAX, INFINITE);                                               \
-                const vector greater = here > best;                                                \
+                const vector greater = here > best, now = (I)k - (vector){0};                      \
                 best = (here & greater) | (best & ~greater);                                       \
                 at = (now & greater) | (at & ~greater);                                            \
             }                                                                                      \
-            first = (I)n;                                                                          \
-            for (int j = 0; j < L; j++) most = best[j] > most ? best[j] : most;                    \
-            for (int j = 0; j < L; j++) {                                                          \
-                const I here = at[j] * L + (backward ? L - 1 - j : j);                             \
-                first = best[j] == most && here < first ? here : first;                            \
+            at += backward ? L - 1 - lane : lane;                                                  \
+            for (I h = L / 2; h > 0; h /= 2) {                                                     \
+                const vector other = __builtin_shuffle(best, lane ^ h);                            \
+                const vector other_at = __builtin_shuffle(at, lane ^ h);                           \
+                const vector better = (other > best) | ((other == best) & (other_at < at));        \
+                best = (other & better) | (best & ~better);                                        \
+                at = (other_at & better) | (at & ~better);                                         \
             }                                                                                      \
-        }                                                                                          \
-        for (; k < n; k++) {                                                                       \
-            const I of = x[backward ? n - 1 - k : k], here = KEYS(I, of, MAX, INFINITE);           \
-            first = here > most ? (I)k : first;                                                    \
-            most = here > most ? here : most;                                                      \
+            most = best[0];                                                                        \
+            first = at[0];                                                                         \
         }                                                                                          \
         *key = most;                                                                               \
         return backward ? n - 1 - first : first;                                                   \
@@ -322,11 +329,49 @@ enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key
         number[j] = here > key[j] ? k : number[j];                                                 \
         key[j] = here > key[j] ? here : key[j];                                                    \
     } while (0)
-#define ABREAST(name, I)                                                                           \
+/* So many vectors of adjacent lines, which begin at element j. */
+#define ABREAST_VECTORS(I, KEYS, MAX, INFINITE, S)                                                 \
+    do {                                                                                           \
+        vector best[S], at[S], now = {0};                                                          \
+        _Pragma("GCC unroll 4") for (int s = 0; s < S; s++) {                                      \
+            best[s] = (I)(-1 - (MAX)) - (vector){0};                                               \
+            at[s] = now;                                                                           \
+        }                                                                                          \
+        const I *from = x + j;                                                                     \
+        for (int64_t k = 0; k < length; k++, from += step, now += 1) {                             \
+            _Pragma("GCC unroll 4") for (int s = 0; s < S; s++) {                                  \
+                vector here;                                                                       \
+                memcpy(&here, from + s * L, sizeof here);                                          \
+                here = KEYS(I, here, MAX, INFINITE);                                               \
+                const vector greater = here > best[s];                                             \
+                best[s] = (here & greater) | (best[s] & ~greater);                                 \
+                at[s] = (now & greater) | (at[s] & ~greater);                                      \
+            }                                                                                      \
+        }                                                                                          \
+        for (int s = 0; s < S; s++)                                                                \
+            for (int l = 0; l < L; l++) {                                                          \
+                keys[j + s * L + l] = best[s][l];                                                  \
+                numbers[j + s * L + l] = at[s][l];                                                 \
+            }                                                                                      \
+    } while (0)
+/* Short lines, or those that are a part of their rows, by vectors, of which the last one overlaps the one before it.
+   The others in the order of memory. */
+#define ABREAST(name, I, KEYS, MAX, INFINITE)                                                      \
     static void abreast_##name(const void *in, int64_t line_step, int64_t step, int64_t lines,     \
                                int64_t length, int32_t turn, int64_t *keys, int64_t *numbers) {    \
+        typedef vector_##name vector;                                                              \
+        enum { L = VECTOR_BYTES / (int)sizeof(I) };                                                \
         const I *x = in;                                                                           \
-        /* not in the same sets of the cache */                                                    \
+        const int64_t apart = step < 0 ? -step : step;                                             \
+        if (line_step == 1 && lines >= L && (length <= 16 || apart > 2 * lines)) {                 \
+            int64_t j = 0;                                                                         \
+            for (; j + 4 * L <= lines; j += 4 * L) ABREAST_VECTORS(I, KEYS, MAX, INFINITE, 4);     \
+            for (; j < lines; j += L) {                                                            \
+                if (j > lines - L) j = lines - L;                                                  \
+                ABREAST_VECTORS(I, KEYS, MAX, INFINITE, 1);                                        \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
         I key[VSCAN__CPU_ABREAST + 64 / sizeof(I)], number[VSCAN__CPU_ABREAST];                    \
         for (int64_t j = 0; j < lines; j++) {                                                      \
             key[j] = vscan__extreme_key_##name(x[j * line_step], turn);                            \
@@ -347,7 +392,7 @@ enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key
 #define EXTREMES(name, I, KEYS, MAX, INFINITE)                                                     \
     PLACE_OF(name, I, KEYS, MAX, INFINITE)                                                         \
     BEST(name, I)                                                                                  \
-    ABREAST(name, I)
+    ABREAST(name, I, KEYS, MAX, INFINITE)
 EXTREMES(int, int32_t, KEYS_OF_INTEGERS, INT32_MAX, 0)
 EXTREMES(long, int64_t, KEYS_OF_INTEGERS, INT64_MAX, 0)
 EXTREMES(float, int32_t, KEYS_OF_REALS, INT32_MAX, 0x7f800000)
