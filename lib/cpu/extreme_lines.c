@@ -259,9 +259,11 @@ vscan_status vscan__cpu_extreme_lines(vscan_ctx *ctx, const struct vscan__extrem
                                               : INT64_MIN;
     if (work->offsets != NULL) return run_segments(ctx, &call);
     const bool is_vector = work->lines == 1 && work->step == 1;
-    const int threads = is_vector ? 1
-                                  : vscan__cpu_threads(ctx, work->lines * work->length /
-                                                                (WORTH / call.size));
+    int threads = 1;
+    if (!is_vector)
+        threads = vscan__cpu_threads(ctx, work->lines * work->length / (WORTH / call.size));
+    if (work->columns && threads > work->lines / NARROW) /* no band is narrow */
+        threads = work->lines < NARROW ? 1 : (int)(work->lines / NARROW);
     if (is_vector || (!work->columns && work->lines < threads &&
                       work->length >= LONG_ROW / call.size))
         return each_row(ctx, &call);
