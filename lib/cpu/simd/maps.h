@@ -265,6 +265,16 @@ enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key
     ((((x) ^ (SIGNS(I, x) & (MAX)) ^ (I)turn) & ~SIGNS(I, (INFINITE) - ((x) & (MAX)))) |           \
      (SIGNS(I, (INFINITE) - ((x) & (MAX))) & (MAX)))
 
+/* to[l] = from[l ^ h] */
+#if defined __clang__
+#define EXCHANGE(to, from, h)                                                                      \
+    do {                                                                                           \
+        for (int l = 0; l < L; l++) (to)[l] = (from)[l ^ (int)(h)];                                \
+    } while (0)
+#else
+#define EXCHANGE(to, from, h) ((to) = __builtin_shuffle(from, lane ^ (h)))
+#endif
+
 /* In one pass: each lane has its best key, and the number of the element in its first lane where that was. The last
    vector overlaps the one before it. Numbers count from memory's first element on, or backward from the last. */
 #define PLACE_OF(name, I, KEYS, MAX, INFINITE)                                                     \
@@ -294,8 +304,9 @@ enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key
             }                                                                                      \
             at += backward ? L - 1 - lane : lane;                                                  \
             for (I h = L / 2; h > 0; h /= 2) {                                                     \
-                const vector other = __builtin_shuffle(best, lane ^ h);                            \
-                const vector other_at = __builtin_shuffle(at, lane ^ h);                           \
+                vector other, other_at;                                                            \
+                EXCHANGE(other, best, h);                                                          \
+                EXCHANGE(other_at, at, h);                                                         \
                 const vector better = (other > best) | ((other == best) & (other_at < at));        \
                 best = (other & better) | (best & ~better);                                        \
                 at = (other_at & better) | (at & ~better);                                         \
