@@ -6,7 +6,7 @@ using namespace vscan;
 
 extern "C" int64_t vscan__extreme_lines_words(const vscan__launch *launch,
                                               const vscan__extreme_lines *work) {
-    if (work->offsets != nullptr) return segments_shape_of(launch, *work).blocks * 2;
+    if (work->offsets != nullptr) return entries_shape_of(launch, *work).blocks * 2;
     const lines_shape s = lines_shape_of(launch, *work);
     return s.chunks > 1 ? s.groups * s.chunks * s.width * (map_size(work->type) / 4) : 0;
 }

@@ -23,11 +23,11 @@
 
 namespace vscan {
 
-static constexpr int segments_warps = 8, segments_blocks = 4; /* of a block, of a multiprocessor */
+static constexpr int entries_warps = 8, segments_blocks = 4; /* of a block, of a multiprocessor */
 /* Entries of a warp: 4 KiB at most, and so many at least. Powers of 2. */
 static constexpr int segments_least_bits = 7, segments_most_bits = 12;
 static constexpr int segments_waves = 4; /* of warps, where they have fewer */
-static_assert(segments_warps << (segments_most_bits - 2) <= (int)head_count_mask + 1,
+static_assert(entries_warps << (segments_most_bits - 2) <= (int)head_count_mask + 1,
               "a distance fits where other kernels have the number of heads");
 
 struct extreme_segments_arguments {
@@ -46,11 +46,11 @@ struct extreme_segments_kernel {
     using best_in_segment = extreme_pair<int64_t, int64_t>;
 
     struct shared_memory {
-        best_in_segment first[segments_warps];   /* of a segment that began before a warp's entries */
-        best_in_segment last[segments_warps];    /* of one that goes on behind them */
-        best_in_segment earlier[segments_warps]; /* of earlier blocks, a share a warp */
-        int64_t ends[segments_warps];            /* the first one's number, where it ends, or -1 */
-        bool through[segments_warps];            /* `last` began before, too */
+        best_in_segment first[entries_warps];   /* of a segment that began before a warp's entries */
+        best_in_segment last[entries_warps];    /* of one that goes on behind them */
+        best_in_segment earlier[entries_warps]; /* of earlier blocks, a share a warp */
+        int64_t ends[entries_warps];            /* the first one's number, where it ends, or -1 */
+        bool through[entries_warps];            /* `last` began before, too */
         int64_t end;                             /* of the block's elements */
         epoch_t epoch;
     };
@@ -177,9 +177,9 @@ struct extreme_segments_kernel {
         int64_t from = entry_of(k) >> block_bits;
         if (from < 0 || from > blockIdx.x) from = blockIdx.x; /* offsets do not ascend */
         best_in_segment best = {INT64_MIN, INT64_MAX};
-        jitter(a.lookback, shared.epoch, blockIdx.x * segments_warps + warp, jitter_wait);
+        jitter(a.lookback, shared.epoch, blockIdx.x * entries_warps + warp, jitter_wait);
 #pragma unroll 1
-        for (int64_t b = from + threadIdx.x; b < blockIdx.x; b += 32 * segments_warps) {
+        for (int64_t b = from + threadIdx.x; b < blockIdx.x; b += 32 * entries_warps) {
             int64_t key;
             uint32_t distance;
             while (!try_read(a.lookback, shared.epoch, b, &key, &distance)) {
@@ -199,7 +199,7 @@ struct extreme_segments_kernel {
     DEVICE void combine() {
 #pragma unroll 1
         for (int turns = a.chained ? 0 : 1; turns < 2; ++turns) {
-            const int before = turns == 0 ? segments_warps : warp;
+            const int before = turns == 0 ? entries_warps : warp;
             const bool mine = lane < before;
             const uint32_t stops =
                 __ballot_sync(warp_mask, mine && !shared.through[mine ? lane : 0]);
@@ -207,7 +207,7 @@ struct extreme_segments_kernel {
             best_in_segment best = {INT64_MIN, INT64_MAX};
             if (mine && lane >= begins) best = shared.last[lane];
             if (turns > 0) {
-                if (lane < segments_warps && begins < 0 && a.chained)
+                if (lane < entries_warps && begins < 0 && a.chained)
                     best.with(shared.earlier[lane].key, shared.earlier[lane].at);
                 if (lane == 0) best.with(shared.first[warp].key, shared.first[warp].at);
             }
@@ -219,7 +219,7 @@ struct extreme_segments_kernel {
                     publish<int64_t>(a.lookback, shared.epoch, blockIdx.x, best.key,
                                      distance & head_count_mask);
                 int open = 0; /* the first warp where something begins or ends */
-                while (open < segments_warps - 1 && shared.through[open]) ++open;
+                while (open < entries_warps - 1 && shared.through[open]) ++open;
                 if (shared.ends[open] >= 0) read_earlier(shared.ends[open]);
             } else if (lane == 0 && shared.ends[warp] >= 0) {
                 put(shared.ends[warp], offset(shared.ends[warp]), best, false);
@@ -247,7 +247,7 @@ struct extreme_segments_kernel {
             shared.ends[warp] = -1;
             shared.through[warp] = false;
             shared.first[warp] = shared.last[warp] = {INT64_MIN, INT64_MAX};
-            if (warp == segments_warps - 1) shared.end = last;
+            if (warp == entries_warps - 1) shared.end = last;
         }
         __syncwarp();
         const int64_t from = begun > 0 && offset(begun) > first ? begun - 1 : begun;
@@ -259,33 +259,33 @@ struct extreme_segments_kernel {
     }
 };
 
-__global__ void __launch_bounds__(32 * segments_warps, segments_blocks)
+__global__ void __launch_bounds__(32 * entries_warps, segments_blocks)
     reduce_extreme_segments(const __grid_constant__ extreme_segments_arguments a) {
     __shared__ extreme_segments_kernel::shared_memory shared;
     grid_dependency_wait();
     extreme_segments_kernel(a, shared).run();
 }
 
-struct segments_shape {
+struct entries_shape {
     int64_t entries, blocks;
     int each_bits;
 };
 
-static segments_shape segments_shape_of(const vscan__launch *launch,
+static entries_shape entries_shape_of(const vscan__launch *launch,
                                         const vscan__extreme_lines &work) {
     const int64_t warps =
-        (int64_t)segments_waves * segments_blocks * segments_warps * launch->multiprocessors;
+        (int64_t)segments_waves * segments_blocks * entries_warps * launch->multiprocessors;
     const int most = segments_most_bits - (map_size(work.type) == 8 ? 3 : 2);
-    segments_shape s = {work.n + work.lines, 1, segments_least_bits};
+    entries_shape s = {work.n + work.lines, 1, segments_least_bits};
     while (s.each_bits < most && s.entries >> s.each_bits > warps) ++s.each_bits;
-    const int64_t block = (int64_t)segments_warps << s.each_bits;
+    const int64_t block = (int64_t)entries_warps << s.each_bits;
     if (s.entries > block) s.blocks = (s.entries - 1) / block + 1;
     return s;
 }
 
 static cudaError_t launch_extreme_segments(const vscan__launch *launch,
                                            const vscan__extreme_lines *work) {
-    const segments_shape s = segments_shape_of(launch, *work);
+    const entries_shape s = entries_shape_of(launch, *work);
     if (s.blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const bool wide = map_size(work->type) == 8;
     extreme_segments_arguments a = {};
@@ -303,7 +303,7 @@ static cudaError_t launch_extreme_segments(const vscan__launch *launch,
     a.each_bits = s.each_bits;
     a.wide = wide;
     a.chained = s.blocks > 1;
-    return start(reduce_extreme_segments, s.blocks, 32 * segments_warps, 0, launch->stream, a,
+    return start(reduce_extreme_segments, s.blocks, 32 * entries_warps, 0, launch->stream, a,
                  launch->may_overlap);
 }
 
