@@ -42,7 +42,8 @@ enum { SORT_PORTION = 1 << 28 };
    where the tests choose the kernels. */
 enum { ROWS_FROM = 8 << 20, MANY_ROWS_FROM = 32 << 20, FORCED_ROWS_FROM = 300000 };
 
-/* Tiles of a portion where the tests choose the kernels: some more than there are multiprocessors. */
+/* Tiles of a portion where the tests choose the kernels with TMA: some more than there are multiprocessors.
+   Those without are not cut, so that a benchmark can force them. */
 enum { FORCED_SCAN_TILES = 150 };
 
 /*
@@ -74,7 +75,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->large_from = always ? 0 : LARGE_FROM;
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
     launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
-    launch->scan_tiles = forced[0] != 0 ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
+    launch->scan_tiles = always ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
     /* see VSCAN__TMA in kernels/machine/ptx.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "portable") == 0)
         return VSCAN_OK;
