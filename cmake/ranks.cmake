@@ -23,7 +23,7 @@ function(vscan_add_on name map)
   target_compile_options(vscan_${name} PRIVATE
     ${vscan_c_warnings} ${vscan_hardening} ${vscan_fortify} -ffp-contract=off)
   target_include_directories(vscan_${name} PRIVATE lib)
-  target_link_libraries(vscan_${name} PUBLIC vscan PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(vscan_${name} PUBLIC vscan PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
   target_link_options(vscan_${name} PRIVATE
     LINKER:--version-script=${map} ${vscan_hardening_link} LINKER:--as-needed
     $<$<CONFIG:Release>:LINKER:--strip-all>)

@@ -30,8 +30,12 @@ void vscan__cuda_close(vscan_ctx *ctx) {
    those with TMA are faster. The plots of benchmarks/ show both. */
 enum { SMALL_TO = 8 << 20, LARGE_FROM = SMALL_TO + 1 };
 
-/* Words of a new context: enough for scans of 4-byte elements of any length (with TMA). */
-enum { FIRST_WORDS = VSCAN__SCAN_TILES };
+/* Words of a new context: enough for plain scans of any length, in portions: kernels without TMA need a word
+   for each partition. */
+enum {
+    FIRST_WORDS = VSCAN__SCAN_TILES,
+    PORTABLE_SCAN_TILES = FIRST_WORDS / VSCAN__PARTITIONS_A_TILE
+};
 
 /* Elements that one launch of a sort goes through: its words are then a tenth of the vector, and
    vectors that are longer hardly notice where it is cut. */
@@ -42,8 +46,7 @@ enum { SORT_PORTION = 1 << 28 };
    where the tests choose the kernels. */
 enum { ROWS_FROM = 8 << 20, MANY_ROWS_FROM = 32 << 20, FORCED_ROWS_FROM = 300000 };
 
-/* Tiles of a portion where the tests choose the kernels with TMA: some more than there are multiprocessors.
-   Those without are not cut, so that a benchmark can force them. */
+/* Tiles of a portion where the tests choose the kernels with TMA: some more than there are multiprocessors. */
 enum { FORCED_SCAN_TILES = 150 };
 
 /*
@@ -75,7 +78,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->large_from = always ? 0 : LARGE_FROM;
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
     launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
-    launch->scan_tiles = always ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
+    launch->scan_tiles = PORTABLE_SCAN_TILES;
     /* see VSCAN__TMA in kernels/machine/ptx.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "portable") == 0)
         return VSCAN_OK;
@@ -89,7 +92,11 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     TRY_CUDA(ctx, "reading device properties",
              cudaDeviceGetAttribute(&launch->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                     ctx->device));
-    if (launch->shared_memory < VSCAN__TMA_SHARED) launch->shared_memory = 0;
+    launch->scan_tiles = always ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
+    if (launch->shared_memory < VSCAN__TMA_SHARED) {
+        launch->shared_memory = 0;
+        launch->scan_tiles = PORTABLE_SCAN_TILES;
+    }
     return VSCAN_OK;
 }
 
