@@ -17,6 +17,7 @@ build=${1:-$root/build/coverage}
 cuda=${2:-}
 : "${CMAKE:=cmake}"
 log=$build.log
+mkdir -p "${build%/*}"
 
 # quietly COMMAND...: what it says is of interest only where it fails.
 quietly() {
