@@ -152,7 +152,7 @@ static void lines_of(const struct matrix *m, char *out, char *totals) {
 static bool groups_of(const struct matrix *m, char *totals) {
     const vscan_type type = m->in.b->type;
     const int64_t size = bytes_of(type, 1), pitch = pitch_of(m), groups = m->offsets.b->n - 1;
-    char *const line = scratch(m->rows * size + 8);
+    char *const line = scratch((m->columns > 0 ? m->rows : 0) * size + 8);
     int64_t before = 0;
     for (int64_t k = 0; k <= groups && m->columns > 0; k++) {
         const int64_t at = number_at(m->offsets.b->type, shadow_of(m->offsets.b), k);
