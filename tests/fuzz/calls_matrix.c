@@ -345,7 +345,7 @@ static void draw_extreme(struct matrix *m, bool by_columns) {
     if (!right()) return;
     const vscan_type given = m->in.b->type;
     const int64_t size = bytes_of(given, 1), step = by_columns ? pitch_of(m) : 1;
-    char *const line = scratch(length * size + 8), *const at = copy_of(m->to);
+    char *const line = scratch((lines > 0 ? length : 0) * size + 8), *const at = copy_of(m->to);
     char *const totals = m->totals.handle != NULL ? copy_of(m->totals) : NULL;
     for (int64_t l = 0; l < lines; l++) {
         const int64_t first = length > 0 ? first_of(m, l) : 0;
