@@ -42,7 +42,7 @@ struct widened_arguments {
     vscan__late *late;
     search_guess guess;
     double share; /* of a warp */
-    bool alone;   /* one block */
+    bool one_block;
 
     DEVICE int64_t begin_of(int64_t s) const {
         if (offsets == nullptr) return s * pitch;
@@ -169,7 +169,7 @@ static DEVICE unsigned long long sum_window(const int32_t *in, int64_t from, int
 static __global__ void __launch_bounds__(widened_threads, widened_blocks)
     sum_widened_segments(const __grid_constant__ widened_arguments a) {
     grid_dependency_wait();
-    if (a.alone) {
+    if (a.one_block) {
         set_totals(a, threadIdx.x, widened_threads);
         __syncthreads();
     }
@@ -228,7 +228,7 @@ static __global__ void __launch_bounds__(widened_threads, widened_blocks)
     if (lane > 0 || s >= a.segments) return;
 #pragma unroll 1
     for (int l = 1; l < lanes; ++l) sum += sums[l * a.columns + threadIdx.x];
-    a.add(s, a.alone, sum);
+    a.add(s, a.one_block, sum);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static cudaError_t start_widened(const vscan__launch *launch, void (*kernel)(wid
                                  int64_t blocks, const widened_arguments &a) {
     const int64_t resident = (int64_t)widened_blocks * launch->multiprocessors;
     const int64_t first = smaller_of(a.segments / widened_threads + 1, resident);
-    if (!a.alone) {
+    if (!a.one_block) {
         const cudaError_t error = start(set_widened_totals, first, widened_threads, 0,
                                         launch->stream, a, launch->may_overlap);
         if (error != cudaSuccess) return error;
@@ -256,9 +256,9 @@ static cudaError_t launch_widened_segments(const vscan__launch *launch, widened_
                                       (int64_t)widened_blocks * launch->multiprocessors);
     a.late = launch->late;
     a.guess = guess_search(a.segments, a.n + a.segments, 1);
-    a.alone = blocks <= 1;
-    a.share = 1 / (double)((a.alone ? 1 : blocks) * (widened_threads / 32));
-    return start_widened(launch, sum_widened_segments, a.alone ? 1 : blocks, a);
+    a.one_block = blocks <= 1;
+    a.share = 1 / (double)((a.one_block ? 1 : blocks) * (widened_threads / 32));
+    return start_widened(launch, sum_widened_segments, a.one_block ? 1 : blocks, a);
 }
 
 } /* namespace vscan */
@@ -313,7 +313,7 @@ extern "C" cudaError_t vscan__launch_matrix_widening(vscan__launch *launch,
         smaller_of((resident + side_by_side - 1) / side_by_side, (a.length + least - 1) / least);
     if (strips < 1) strips = 1;
     a.strip = (a.length + strips - 1) / strips;
-    a.alone = strips == 1;
+    a.one_block = strips == 1;
     if (strips * side_by_side > INT32_MAX) return cudaErrorInvalidConfiguration;
     a.side_by_side = (uint32_t)side_by_side;
     return start_widened(launch, sum_widened_columns, strips * side_by_side, a);

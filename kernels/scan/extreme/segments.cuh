@@ -7,7 +7,7 @@
  * team of lanes, as many as suit the average length, and those that are much longer all lanes, one after the other.
  *
  * It writes the segments that begin and end in its entries. Of those that go on from warp to warp it leaves the pieces
- * in shared memory, and who has a segment's end combines them. Of the one that goes on behind its end a block
+ * in shared memory, and the warp that has a segment's end combines them. Of the one that continues beyond its end a block
  * publishes the best key and its distance from that end (protocol/lookback.cuh), and the block that has the segment's
  * end reads what those since its beginning have published. It waits only for blocks before it, which were started
  * before.
@@ -47,7 +47,7 @@ struct extreme_segments_kernel {
 
     struct shared_memory {
         best_in_segment first[entries_warps];   /* of a segment that began before a warp's entries */
-        best_in_segment last[entries_warps];    /* of one that goes on behind them */
+        best_in_segment last[entries_warps];    /* of one that continues beyond them */
         best_in_segment earlier[entries_warps]; /* of earlier blocks, a share a warp */
         int64_t ends[entries_warps];            /* the first one's number, where it ends, or -1 */
         bool through[entries_warps];            /* `last` began before, too */
@@ -195,7 +195,7 @@ struct extreme_segments_kernel {
     }
 
     /* The pieces of a segment come together: in warp w's turn those of the segment that ends in its entries, and first
-       those of what goes on behind the block. */
+       those of what continues beyond the block. */
     DEVICE void combine() {
 #pragma unroll 1
         for (int turns = a.chained ? 0 : 1; turns < 2; ++turns) {
