@@ -135,8 +135,8 @@ struct extreme_segments_kernel {
 
     /* Segments from .. to - 1, of elements first .. last - 1; those before `begun` began before. */
     DEVICE void do_segments(int64_t from, int64_t begun, int64_t to, int64_t first, int64_t last) {
-        int usual = 32; /* lanes: a quarter of the average length at the least */
-        while (usual > 1 && (to - from) * 2 * usual > last - first) usual /= 2;
+        int usual = 32; /* lanes: a quarter of the average length at most */
+        while (usual > 1 && (to - from) * 4 * usual > last - first) usual /= 2;
 #pragma unroll 1
         for (int64_t k0 = from; k0 < to; k0 += 32 / usual) {
             int64_t k = k0 + lane / usual;
@@ -153,7 +153,8 @@ struct extreme_segments_kernel {
                 const best_in_segment best = best_of(low, is_long ? low : high, team);
                 if (leads && !is_long) {
                     if (k >= begun && (begin < 0 || begin > end || end > w.n)) wrong = k + 1;
-                    if (end > last) {
+                    /* only the last one, though offsets may not ascend: one lane writes */
+                    if (end > last && k == to - 1) {
                         shared.last[warp] = best;
                         shared.through[warp] = k < begun;
                     } else if (k < begun) {
@@ -240,9 +241,12 @@ struct extreme_segments_kernel {
         const int64_t at = inside(entry - mine), first = __shfl_sync(warp_mask, at, 0);
         int64_t last = __shfl_sync(warp_mask, at, 16);
         if (last > first + (1 << a.each_bits)) last = first; /* offsets do not ascend */
-        const int size = a.wide ? 8 : 4; /* all elements at once */
+        /* all elements and offsets at once */
+        const int size = a.wide ? 8 : 4, offset_size = w.offset_type == VSCAN_LONG ? 8 : 4;
         for (int64_t i = first * size + lane * 128; i < last * size; i += 32 * 128)
             prefetch_line((const char *)w.in + i);
+        for (int64_t i = begun * offset_size + lane * 128; i < to * offset_size; i += 32 * 128)
+            prefetch_line((const char *)w.offsets + i);
         if (lane == 0) {
             shared.ends[warp] = -1;
             shared.through[warp] = false;
