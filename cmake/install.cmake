@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed, in components: runtime, development, documentation (with man pages, where there was a
-# Python), manual (HTML pages, examples), tools, ranks
-# and mpi where they are built, and debug where that is asked for.
+# Python), manual (HTML pages, examples), tools, ranks, ranks_development and mpi where they are built, and debug where
+# that is asked for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vscan)
@@ -36,12 +36,23 @@ function(install_pc folder name component)
 endfunction()
 install_pc(. libvscan development)
 
+# remove_rpath(FILE COMPONENT): what finds the library beside it does not do so by a path of its own where the system
+# has the library.
+function(remove_rpath file component)
+  install(CODE "
+    set(path \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${file}\")
+    if(CMAKE_INSTALL_PREFIX MATCHES \"^/usr(/local)?/?$\" AND EXISTS \"\${path}\")
+      file(RPATH_REMOVE FILE \"\${path}\")
+    endif()" COMPONENT ${component})
+endfunction()
+
 if(VSCAN_RANKS)
   install(TARGETS vscan_ranks EXPORT vscanRanksTargets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ranks)
-  install(EXPORT vscanRanksTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT ranks)
-  install(FILES include/vscan_ranks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ranks)
-  install_pc(lib/ranks libvscan_ranks ranks)
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ranks NAMELINK_COMPONENT ranks_development)
+  remove_rpath(${CMAKE_INSTALL_LIBDIR}/libvscan_ranks.so.${PROJECT_VERSION} ranks)
+  install(EXPORT vscanRanksTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT ranks_development)
+  install(FILES include/vscan_ranks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ranks_development)
+  install_pc(lib/ranks libvscan_ranks ranks_development)
 endif()
 if(vscan_with_mpi)
   install(TARGETS vscan_mpi EXPORT vscanMpiTargets
@@ -51,18 +62,13 @@ if(vscan_with_mpi)
   install_pc(lib/mpi libvscan_mpi mpi)
 endif()
 
-# vscan-info, which need not have been built. It finds the library beside it, but not by a path of its own
-# where the system has it.
+# vscan-info, which need not have been built.
 if(VSCAN_TOOLS)
   file(RELATIVE_PATH libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(vscan-info PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_bindir}")
   install(TARGETS vscan-info RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
   install(FILES lib/info/vscan-info.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
-  install(CODE "
-    set(program \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/vscan-info\")
-    if(CMAKE_INSTALL_PREFIX MATCHES \"^/usr(/local)?/?$\" AND EXISTS \"\${program}\")
-      file(RPATH_REMOVE FILE \"\${program}\")
-    endif()" COMPONENT tools)
+  remove_rpath(${CMAKE_INSTALL_BINDIR}/vscan-info tools)
 endif()
 
 configure_package_config_file(cmake/vscanConfig.cmake.in vscanConfig.cmake
@@ -83,10 +89,13 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/licenses/vscan CO
 install(FILES ${PROJECT_BINARY_DIR}/copyright
         DESTINATION ${doc}/libvscan${abi_version} COMPONENT runtime)
 install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-dev COMPONENT development)
+if(VSCAN_RANKS)
+  install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-ranks${abi_version} COMPONENT ranks)
+endif()
 install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-tools COMPONENT tools)
 install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-doc COMPONENT manual)
 install(DIRECTORY tests/programs/ DESTINATION ${doc}/libvscan/examples COMPONENT manual
-        FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.py" PATTERN "README.md" PATTERN "data/*" PATTERN "mpi_*" EXCLUDE PATTERN "gpus.c" EXCLUDE)
+        FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.py" PATTERN "README.md" PATTERN "data/*" PATTERN "mpi_*" EXCLUDE)
 include(cmake/readme.cmake)
 
 if(vscan_symbols)

@@ -4,8 +4,8 @@
 #
 #     sh cmake/package.sh [BUILD]
 #
-# For Debian libvscanN_*.deb (N is that of the SONAME), libvscan-dev_*.deb, libvscan-tools_*.deb, libvscan-doc_*.deb
-# and libvscanN-dbgsym_*.deb; for Fedora and the like *.rpm; libvscan-VERSION-linux-*.tgz, which can be unpacked
+# For Debian libvscanN_*.deb (N is that of the SONAME), libvscan-ranksN_*.deb, libvscan-dev_*.deb,
+# libvscan-tools_*.deb, libvscan-doc_*.deb and libvscanN-dbgsym_*.deb; for Fedora and the like *.rpm; libvscan-VERSION-linux-*.tgz, which can be unpacked
 # anywhere; libvscan-VERSION.tar.gz, the sources of the last commit; libvscan-VERSION.spdx.json, what the library is
 # made of; SHA256SUMS of them all. None of them needs CUDA. BUILD is a folder where the library has been built;
 # without it build/release is built first. What is missing is installed with apt-get, where there is one; elsewhere
@@ -30,7 +30,7 @@ if [ $# -gt 0 ]; then
     build=$(CDPATH='' cd -- "$1" && pwd)
 else
     get_tools
-    targets="vscan vscan-info"
+    targets="vscan vscan_ranks vscan-info"
     if command -v python3 >/dev/null 2>&1; then targets="$targets manual"; fi
     build_release "$targets"
 fi
@@ -49,12 +49,20 @@ umask 022
 packages=$build/packages
 rm -rf "$packages"
 
-# pack GENERATOR LIBDIR [ARGUMENT OF CPACK...]: nothing is compiled, as only where the library goes to is
+components="runtime;development;documentation;tools;manual" # not mpi, which would depend on one MPI
+programs=vscan-info
+if grep -q '^VSCAN_RANKS:BOOL=ON' "$build/CMakeCache.txt"; then
+    components="$components;ranks;ranks_development"
+    programs="vscan_ranks vscan-info"
+fi
+
+# pack GENERATOR LIBDIR [ARGUMENT OF CPACK...]: the library is not compiled again, as only where it goes to is
 # another. vscan-info, which has a path to it, is linked again.
 pack() {
     generator=$1
     cmake -DCMAKE_INSTALL_LIBDIR="$2" "$build" >/dev/null
-    cmake --build "$build" --target vscan-info >/dev/null
+    # shellcheck disable=SC2086 # a list of names
+    cmake --build "$build" --target $programs >/dev/null
     shift 2
     cpack -G "$generator" --config "$build/CPackConfig.cmake" "$@" >"$build/cpack.log" 2>&1 ||
         { cat "$build/cpack.log" >&2 && fail "cpack failed"; }
@@ -62,7 +70,7 @@ pack() {
 }
 
 # mend DEB: with Multi-Arch, which CPack knows since 3.31; with a size that does not count a link as what it
-# points to; without scripts that run ldconfig, as a trigger does; vscan-info depends on the libc that it needs.
+# points to; without scripts that run ldconfig, as a trigger does; with the libc that vscan-info and libvscan_ranks need.
 mend() {
     unpacked=$build/unpacked
     rm -rf "$unpacked"
@@ -72,10 +80,11 @@ mend() {
     case $1 in *-tools_* | *-doc_*) multi=foreign ;; esac
     libc=
     case $1 in
-    *-tools_*)
+    *-tools_* | *-ranks[0-9]*)
         mkdir "$unpacked/debian"
         : >"$unpacked/debian/control"
-        libc=$(cd "$unpacked" && dpkg-shlibdeps --ignore-missing-info -O -l"$build/lib" usr/bin/vscan-info \
+        file=$(cd "$unpacked" && find usr -name vscan-info -type f -o -name 'libvscan_ranks.so.*' -type f)
+        libc=$(cd "$unpacked" && dpkg-shlibdeps --ignore-missing-info -O -l"$build/lib" "$file" \
             2>>"$build/cpack.log" | sed -n 's/^shlibs:Depends=/, /p')
         rm -r "$unpacked/debian"
         ;;
@@ -96,13 +105,13 @@ else
     say "no dpkg-dev: no packages for Debian"
 fi
 if command -v rpmbuild >/dev/null 2>&1; then
-    pack RPM lib64 -D 'CPACK_COMPONENTS_ALL=runtime;development;documentation;tools;manual'
+    pack RPM lib64 -D "CPACK_COMPONENTS_ALL=$components"
 else
     say "no rpmbuild: no packages for Fedora"
 fi
 pack TGZ lib -D CPACK_ARCHIVE_COMPONENT_INSTALL=ON -D CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY=ON \
     -D CPACK_COMPONENTS_GROUPING=ALL_COMPONENTS_IN_ONE \
-    -D 'CPACK_COMPONENTS_ALL=runtime;development;documentation;tools;manual' # not mpi, which would depend on one MPI
+    -D "CPACK_COMPONENTS_ALL=$components"
 cmake -DCMAKE_INSTALL_LIBDIR="$libdir" "$build" >/dev/null
 
 cd "$packages"
@@ -112,8 +121,10 @@ else
     say "no checkout of git: no archive of the sources"
 fi
 if command -v python3 >/dev/null 2>&1; then
-    python3 "$root/cmake/sbom.py" "$build/lib/libvscan.so" "$version" "${line% *}" \
-        "$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")" >"libvscan-$version.spdx.json"
+    set -- "$build/lib/libvscan.so"
+    case $programs in *vscan_ranks*) set -- "$@" "$build/lib/libvscan_ranks.so" ;; esac
+    python3 "$root/cmake/sbom.py" "$version" "${line% *}" \
+        "$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")" "$@" >"libvscan-$version.spdx.json"
 fi
 for file in *; do
     say "$file: $(wc -c <"$file") bytes"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The packages that cmake/package.sh makes by CPack, for Debian: libvscan1 (its number is that of the SONAME),
-# libvscan-dev, libvscan-tools, libvscan-doc and libvscan1-dbgsym; for Fedora and the like: libvscan,
-# libvscan-devel, libvscan-tools, libvscan-doc; and an archive that can be unpacked anywhere.
+# libvscan-ranks1, libvscan-dev (with what is compiled with either), libvscan-tools, libvscan-doc and
+# libvscan1-dbgsym; for Fedora and the like: libvscan, libvscan-ranks, libvscan-devel, libvscan-tools, libvscan-doc;
+# and an archive that can be unpacked anywhere. None has libvscan_mpi, which is for the MPI that it was compiled with.
 set(CPACK_PACKAGE_NAME libvscan)
 set(CPACK_PACKAGE_VENDOR "libvscan maintainers")
 # Who made them, as Debian's tools are told; else an address at a domain that never exists (RFC 2606), as there must
@@ -24,8 +25,13 @@ set(release 0.1${vscan_package_suffix}) # before the 1 of a package that Debian 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime development documentation tools manual debug)
+if(VSCAN_RANKS)
+  list(APPEND CPACK_COMPONENTS_ALL ranks ranks_development)
+endif()
 set(CPACK_COMPONENT_RUNTIME_GROUP lib)
+set(CPACK_COMPONENT_RANKS_GROUP ranks)
 set(CPACK_COMPONENT_DEVELOPMENT_GROUP dev)
+set(CPACK_COMPONENT_RANKS_DEVELOPMENT_GROUP dev)
 set(CPACK_COMPONENT_DOCUMENTATION_GROUP dev)
 set(CPACK_COMPONENT_TOOLS_GROUP tools)
 set(CPACK_COMPONENT_MANUAL_GROUP doc)
@@ -65,6 +71,9 @@ set(about "libvscan has prefix scans and what is related to them: reductions,"
     "segmented scans, packs, splits, sorts. Sums of floats have the same bits"
     "in every run and on every machine." ${backends})
 package(LIB ${runtime} libvscan libs ${about})
+package(RANKS libvscan-ranks${abi_version} libvscan-ranks libs
+        ${about} "This package has libvscan_ranks, for vectors that lie on many GPUs or"
+        "machines.")
 package(DEV libvscan-dev libvscan-devel libdevel ${about} "This package has what programs are compiled with.")
 package(TOOLS libvscan-tools libvscan-tools utils
         ${about} "This package has vscan-info, which says what the library runs on, and"
@@ -76,17 +85,30 @@ package(DBGSYM ${runtime}-dbgsym libvscan-debuginfo debug
         "which debuggers find by themselves.")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 set(CPACK_RPM_DOC_PACKAGE_ARCHITECTURE noarch)
-set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${runtime} (= ${PROJECT_VERSION}-${release})")
-set(CPACK_DEBIAN_DBGSYM_PACKAGE_DEPENDS "${runtime} (= ${PROJECT_VERSION}-${release})")
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${runtime} (= ${PROJECT_VERSION}-${release})")
+set(this "(= ${PROJECT_VERSION}-${release})")
+foreach(group RANKS TOOLS DBGSYM DEV)
+  set(CPACK_DEBIAN_${group}_PACKAGE_DEPENDS "${runtime} ${this}")
+endforeach()
+if(VSCAN_RANKS)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libvscan-ranks${abi_version} ${this}")
+endif()
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS libvscan-doc)
 set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
-foreach(group TOOLS DEV)
+foreach(group RANKS TOOLS DEV)
   set(CPACK_RPM_${group}_PACKAGE_REQUIRES "libvscan = ${PROJECT_VERSION}-${release}")
 endforeach()
+if(VSCAN_RANKS)
+  string(APPEND CPACK_RPM_DEV_PACKAGE_REQUIRES ", libvscan-ranks = ${PROJECT_VERSION}-${release}")
+endif()
 # What programs that are linked with it depend on; and that ldconfig is to run.
-file(WRITE ${PROJECT_BINARY_DIR}/shlibs "libvscan ${abi_version} ${runtime} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/shlibs ${PROJECT_BINARY_DIR}/triggers)
+# shlibs(GROUP NAME PACKAGE): the library's name without .so, and its package.
+macro(shlibs group name package)
+  set(file ${PROJECT_BINARY_DIR}/${package}/shlibs)
+  file(WRITE ${file} "${name} ${abi_version} ${package} (>= ${PROJECT_VERSION})\n")
+  set(CPACK_DEBIAN_${group}_PACKAGE_CONTROL_EXTRA ${file} ${PROJECT_BINARY_DIR}/triggers)
+endmacro()
+shlibs(LIB libvscan ${runtime})
+shlibs(RANKS libvscan_ranks libvscan-ranks${abi_version})
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/changelogs.cmake)
 include(CPack)

@@ -25,8 +25,11 @@ function(vscan_add_on name map)
   target_include_directories(vscan_${name} PRIVATE lib)
   target_link_libraries(vscan_${name} PUBLIC vscan PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
   target_link_options(vscan_${name} PRIVATE
-    LINKER:--version-script=${map} ${vscan_hardening_link} LINKER:--as-needed
-    $<$<CONFIG:Release>:LINKER:--strip-all>)
+    LINKER:--version-script=${map} ${vscan_hardening_link} LINKER:--as-needed)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    add_custom_command(TARGET vscan_${name} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_STRIP} --strip-all --remove-section=.comment $<TARGET_FILE:vscan_${name}>)
+  endif()
   if(NOT VSCAN_SANITIZE)
     target_link_options(vscan_${name} PRIVATE LINKER:-z,defs)
   endif()

@@ -61,7 +61,7 @@ export CMAKE_C_COMPILER_LAUNCHER CMAKE_CUDA_COMPILER_LAUNCHER
 "$cmake" -S "$root" -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVSCAN_CUDA=12 \
     -DVSCAN_CUDA_ARCHITECTURES=$architecture -DVSCAN_MPI=OFF -DVSCAN_WERROR=ON >log
 start=$(date +%s)
-"$cmake" --build build --target vscan vscan-info manual >>log 2>&1 || { cat log && exit 1; }
+"$cmake" --build build --target vscan vscan_ranks vscan-info manual >>log 2>&1 || { cat log && exit 1; }
 echo "built in $(($(date +%s) - start)) s"
 if grep -i 'warning' log; then fail "nvcc or ptxas warns"; fi
 # The cubins: one of CUDA 13 has another version of its format.

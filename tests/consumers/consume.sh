@@ -353,10 +353,10 @@ static)
 
 components)
     "$CMAKE" --install "$BUILD" --prefix all >/dev/null
-    for component in runtime development documentation manual tools ranks mpi debug; do
+    for component in runtime development documentation manual tools ranks ranks_development mpi debug; do
         "$CMAKE" --install "$BUILD" --component $component --prefix $component >/dev/null
     done
-    for component in runtime development documentation manual tools ranks mpi; do files_under $component; done |
+    for component in runtime development documentation manual tools ranks ranks_development mpi; do files_under $component; done |
         LC_ALL=C sort >parts
     files_under all >whole
     same_lines whole parts
@@ -387,9 +387,11 @@ debug_symbols)
 system_prefix)
     DESTDIR=$work/root "$CMAKE" --install "$BUILD" --prefix /usr >/dev/null
     use_prefix "$work/root"
-    ! readelf -d root/usr/bin/vscan-info | grep -E 'R(UN)?PATH' || fail "vscan-info has a path of its own"
+    for file in $(find root/usr -name vscan-info -o -name 'libvscan_ranks.so'); do
+        ! readelf -d "$file" | grep -E 'R(UN)?PATH' || fail "$file has a path of its own"
+    done
     cat "$pc"
-    ! grep -F .. "$pc" || fail "libvscan.pc does not name the system's folders"
+    ! grep -F .. "$(dirname "$pc")"/*.pc || fail "a .pc does not name the system's folders"
     flags=$(pkg-config --cflags --libs libvscan | tr -d ' ')
     [ "$flags" = -lvscan ] || fail "the compiler is told of the system's folders: $flags"
     ;;

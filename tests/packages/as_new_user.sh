@@ -14,14 +14,15 @@ there_is() {
 }
 there_is >before
 
-apt-get install -q -y ./packages/libvscan[0-9]_*.deb ./packages/libvscan-dev_*.deb ./packages/libvscan-tools_*.deb \
-    ./packages/libvscan-doc_*.deb
+apt-get install -q -y ./packages/libvscan[0-9]_*.deb ./packages/libvscan-ranks[0-9]_*.deb ./packages/libvscan-dev_*.deb \
+    ./packages/libvscan-tools_*.deb ./packages/libvscan-doc_*.deb
 vscan-info
 gcc -std=c99 -o example example.c $(pkg-config --cflags --libs libvscan)
 ./example | diff -u expected -
 cmake -S . -B build
 cmake --build build
 build/example | diff -u expected -
+build/gpus 1000
 ldd build/example
 if ldd build/example | grep -i cuda; then exit 1; fi
 # Where the CUDA backend is inside, it is the driver that is missing here.

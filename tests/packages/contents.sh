@@ -54,12 +54,14 @@ grep -q "^  \"version\": \"$version\",\$" "$source/cmake/packaging/vcpkg/libvsca
     fail "vcpkg.json has another version"
 
 # What the library is made of.
-python3 - "$packages"/*.spdx.json tgz/lib/libvscan.so <<'PYTHON'
+python3 - "$packages"/*.spdx.json tgz/lib/libvscan.so tgz/lib/libvscan_ranks.so <<'PYTHON'
 import hashlib, json, sys
 document = json.load(open(sys.argv[1]))
 packages = {package["name"]: package for package in document["packages"]}
 library = open(sys.argv[2], "rb").read()
 assert packages["libvscan"]["checksums"][0]["checksumValue"] == hashlib.sha256(library).hexdigest()
+ranks = open(sys.argv[3], "rb").read()
+assert packages["libvscan_ranks"]["checksums"][0]["checksumValue"] == hashlib.sha256(ranks).hexdigest()
 assert ("cudart-static" in packages) == (b"cudaGetDeviceCount" in library), packages.keys()
 PYTHON
 
@@ -71,6 +73,9 @@ for example in squares sampling; do
     "$CC" -o $example $folder/$example.c $folder/program.c $flags -lm
     LD_LIBRARY_PATH=tgz/lib ./$example 1000
 done
+# shellcheck disable=SC2046 # flags are words
+"$CC" -o gpus $folder/gpus.c $(pkg-config --cflags --libs libvscan_ranks)
+LD_LIBRARY_PATH=tgz/lib VSCAN_BACKEND=cpu ./gpus 1000
 soname=$(readelf -d tgz/lib/libvscan.so | sed -n 's/.*(SONAME).*\[libvscan\.so\.\(.*\)\]/\1/p')
 
 command -v lintian >/dev/null || { echo "skipped: no lintian" >&2 && exit 77; }
@@ -78,7 +83,7 @@ expect() { # NAME FIELD VALUE
     have=$(dpkg-deb -f "$packages/$1"_*.deb "$2")
     [ "$have" = "$3" ] || fail "$1: $2 is $have, not $3"
 }
-for name in "libvscan$soname" libvscan-dev libvscan-tools libvscan-doc "libvscan$soname-dbgsym"; do
+for name in "libvscan$soname" "libvscan-ranks$soname" libvscan-dev libvscan-tools libvscan-doc "libvscan$soname-dbgsym"; do
     package=$(find "$packages" -name "${name}_*.deb")
     [ -f "$package" ] || fail "no package $name"
     expect "$name" Package "$name"
@@ -101,11 +106,14 @@ mkdir -p all/usr/share/common-licenses
 touch all/usr/share/common-licenses/Apache-2.0
 for package in "$packages"/*.deb; do dpkg-deb -x "$package" all; done
 sh "$source/tests/consumers/links.sh" all/usr/share/doc || fail "links that lead nowhere"
-for file in libvscan-dev/usr/share/man/man3/vscan_scan.3.gz libvscan-tools/usr/share/man/man1/vscan-info.1.gz \
+for file in libvscan-dev/usr/share/man/man3/vscan_scan.3.gz libvscan-dev/usr/share/man/man3/vscan_ranks_scan.3.gz \
+    libvscan-tools/usr/share/man/man1/vscan-info.1.gz \
     libvscan-doc/usr/share/doc/libvscan/html/index.html libvscan-doc/usr/share/doc/libvscan/html/coming-from-cub.html \
     libvscan-doc/usr/share/doc/libvscan/examples/squares.c; do
     [ -s $file ] || fail "no $file"
 done
+expect "libvscan-ranks$soname" Depends "libvscan$soname (= $(dpkg-deb -f "$packages"/libvscan-dev_*.deb Version)), \
+$(dpkg-deb -f "$packages"/"libvscan${soname}"_*.deb Depends)"
 depends=$(dpkg-deb -f "$packages"/"libvscan${soname}"_*.deb Depends)
 echo "depends on: $depends"
 case $depends in
@@ -122,13 +130,15 @@ lintian --allow-root --info --display-info --pedantic --tag-display-limit 0 --su
     --fail-on error,warning,info,pedantic "$packages"/*.deb
 
 command -v rpm >/dev/null || { echo "skipped: no rpm" >&2 && exit 77; }
-for name in libvscan libvscan-devel libvscan-tools libvscan-doc; do
+for name in libvscan libvscan-ranks libvscan-devel libvscan-tools libvscan-doc; do
     rpm -qpl "$packages/$name"-[0-9]*.rpm >"$name.files"
 done
 rpm -qp --requires "$packages"/libvscan-[0-9]*.rpm >requires
 grep -q '^libc\.so\.6(GLIBC_2\.34)' requires || fail "the .rpm does not depend on its libc"
 ! grep -E '\.so' requires | grep -v -E '^(libc|libm|ld-linux-[a-z0-9_-]+)\.so\.[0-9]' || fail "it depends on more"
 grep -q '/libvscan\.so\.1$' libvscan.files || fail "the .rpm has no library"
+grep -q '/libvscan_ranks\.so\.1$' libvscan-ranks.files || fail "the .rpm has no libvscan_ranks"
+grep -q '/vscan_ranks\.h$' libvscan-devel.files || fail "the .rpm has no vscan_ranks.h"
 grep -q '/libvscan\.pc$' libvscan-devel.files || fail "the .rpm has no libvscan.pc"
 grep -q '/vscan-info$' libvscan-tools.files || fail "the .rpm has no vscan-info"
 grep -q '/index\.html$' libvscan-doc.files || fail "the .rpm has no manual"
