@@ -122,7 +122,7 @@ else
 fi
 if command -v python3 >/dev/null 2>&1; then
     set -- "$build/lib/libvscan.so"
-    case $programs in *vscan_ranks*) set -- "$@" "$build/lib/libvscan_ranks.so" ;; esac
+    case $programs in *vscan_ranks*) set -- "$@" libvscan_ranks.so ;; esac
     python3 "$root/cmake/sbom.py" "$version" "${line% *}" \
         "$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")" "$@" >"libvscan-$version.spdx.json"
 fi

@@ -4,8 +4,8 @@
 
     sbom.py VERSION COMMIT BACKENDS LIBRARY [ADD-ON...]
 
-BACKENDS is the build's VSCAN_BACKENDS. An add-on is a library that is linked with LIBRARY. SOURCE_DATE_EPOCH is the
-time that it names.
+BACKENDS is the build's VSCAN_BACKENDS. An add-on is the name of a library that is linked with LIBRARY; its
+bytes are not those of every package, for some have a path in it. SOURCE_DATE_EPOCH is the time that it names.
 """
 import datetime
 import hashlib
@@ -15,12 +15,9 @@ import re
 import sys
 
 version, commit, backends, library, *add_ons = sys.argv[1:]
+with open(library, "rb") as file:
+    digest = hashlib.sha256(file.read()).hexdigest()
 created = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
-
-
-def sha256(path):
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
 
 
 def spdx_id(name):
@@ -33,12 +30,10 @@ def package(name, supplier, licence, copyright, **more):
             "copyrightText": copyright, "primaryPackagePurpose": "LIBRARY", **more}
 
 
-def ours(path):
-    file = os.path.basename(path)
+def ours(file, **more):
     return package(file.removesuffix(".so"), "Organization: libvscan maintainers", "Apache-2.0",
                    "2026 the libvscan maintainers", versionInfo=version, packageFileName=file,
-                   sourceInfo=f"commit {commit}; {backends}",
-                   checksums=[{"algorithm": "SHA256", "checksumValue": sha256(path)}])
+                   sourceInfo=f"commit {commit}; {backends}", **more)
 
 
 def relation(one, kind, other):
@@ -47,10 +42,10 @@ def relation(one, kind, other):
 
 document = {
     "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"libvscan-{version}",
-    "documentNamespace": f"https://spdx.org/spdxdocs/libvscan-{version}-{sha256(library)}",
+    "documentNamespace": f"https://spdx.org/spdxdocs/libvscan-{version}-{digest}",
     "creationInfo": {"created": created.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: libvscan-cmake-sbom.py"]},
     "packages": [
-        ours(library),
+        ours("libvscan.so", checksums=[{"algorithm": "SHA256", "checksumValue": digest}]),
         package("glibc", "NOASSERTION", "NOASSERTION", "NOASSERTION", comment="2.34 or later, of the system"),
     ],
     "relationships": [
@@ -58,8 +53,8 @@ document = {
         relation("libvscan", "DYNAMIC_LINK", "glibc"),
     ],
 }
-for path in add_ons:
-    document["packages"].append(ours(path))
+for file in add_ons:
+    document["packages"].append(ours(file))
     name = document["packages"][-1]["name"]
     document["relationships"] += [relation("DOCUMENT", "DESCRIBES", name), relation(name, "DYNAMIC_LINK", "libvscan")]
 cudart = re.search(r"runtime ([0-9.]+)", backends) or re.search(r"nvcc ([0-9.]+)", backends)
