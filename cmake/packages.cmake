@@ -61,9 +61,11 @@ macro(package group deb rpm section)
   string(REPLACE ";" "\n" CPACK_COMPONENT_${group}_DESCRIPTION "${ARGN}")
 endmacro()
 set(summary "prefix scans on CPUs, with several threads and vector instructions")
+set(parts machines)
 set(backends)
 if(vscan_with_cuda)
   set(summary "prefix scans on NVIDIA GPUs, and on CPUs where there is no GPU")
+  set(parts "GPUs or machines")
   set(backends "The driver is all that it needs of CUDA: ${vscan_driver} or later.")
 endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${summary}")
@@ -72,8 +74,7 @@ set(about "libvscan has prefix scans and what is related to them: reductions,"
     "in every run and on every machine." ${backends})
 package(LIB ${runtime} libvscan libs ${about})
 package(RANKS libvscan-ranks${abi_version} libvscan-ranks libs
-        ${about} "This package has libvscan_ranks, for vectors that lie on many GPUs or"
-        "machines.")
+        ${about} "This package has libvscan_ranks, for vectors on many ${parts}.")
 package(DEV libvscan-dev libvscan-devel libdevel ${about} "This package has what programs are compiled with.")
 package(TOOLS libvscan-tools libvscan-tools utils
         ${about} "This package has vscan-info, which says what the library runs on, and"
