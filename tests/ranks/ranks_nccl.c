@@ -5,6 +5,8 @@
  *     ranks_nccl cpu       contexts of the CPU that the library takes for a GPU's, and stand_in.c in place of NCCL
  *     ranks_nccl emulated  contexts of the emulated CUDA backend, and the same
  *     ranks_nccl cuda      the GPUs of this machine, and NCCL. Exit status 77 where one of them is missing
+ *
+ * With SECONDS [SEED] after that random lengths are all that is done.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -313,6 +315,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     if (is_real) most_ranks = devices;
+    if (argc > 2) return run_at_random(argv, most_ranks, open_group, close_group);
     char name[32];
     (void)snprintf(name, sizeof name, "nccl.%s", mode);
     return cmocka_run_group_tests_name(name, tests, NULL, NULL);

@@ -2,9 +2,9 @@
 /*
  * Groups of ranks that are threads of this process:
  *
- *     ranks_threads cpu|cuda
+ *     ranks_threads cpu|cuda [SECONDS [SEED]]
  *
- * With cuda even ranks are on a GPU. Every operation is compared with one call on the whole vector; ranks that do not
+ * With cuda even ranks are on a GPU. With SECONDS random lengths are all that is done, on GPUs alone at every other seed. Every operation is compared with one call on the whole vector; ranks that do not
  * come, that leave, that call something else, and bad arguments are statuses and sentences. The program is made of the
  * library's sources, so that it can also ask the transport itself. Exit status 77 where there is no GPU.
  */
@@ -21,12 +21,14 @@ static int32_t devices;
 
 static void open_group(int count, int64_t timeout) {
     const vscan_ranks_options options = {.size = sizeof options, .timeout = timeout};
+    const bool all_equal = run.seed % 2 == 0;
     for (int r = 0; r < count; r++) {
-        const vscan_ctx_options of_ctx = {.size = sizeof of_ctx,
-                                          .backend =
-                                              r % 2 == 0 ? (int32_t)backend : VSCAN_BACKEND_CPU,
-                                          .device = r % 2 == 0 ? r / 2 % devices : 0,
-                                          .threads = 1};
+        const bool on_backend = all_equal || r % 2 == 0;
+        const vscan_ctx_options of_ctx = {
+            .size = sizeof of_ctx,
+            .backend = on_backend ? (int32_t)backend : VSCAN_BACKEND_CPU,
+            .device = on_backend ? (all_equal ? r : r / 2) % devices : 0,
+            .threads = 1};
         CHECK(vscan_ctx_create(&of_ctx, run.ctxs + r));
     }
     CHECK(vscan_ranks_create_all(run.ctxs, count, &options, run.groups));
@@ -295,6 +297,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "there is no GPU\n");
         return 77;
     }
+    if (argc > 2) return run_at_random(argv, 5, open_group, close_group);
     return cmocka_run_group_tests_name(backend == VSCAN_BACKEND_CPU ? "ranks.cpu" : "ranks.cuda",
                                        tests, NULL, NULL);
 }

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-struct run run;
+struct run run = {.seed = 7};
 
 void stop(vscan_status status, const char *call) {
     fprintf(stderr, "rank %d: %s: %s: %s | %s\n", rank, call, vscan_ranks_status_name(status),
@@ -75,10 +76,34 @@ vscan_status scan_one(void) {
 void verbs_of_rank(void) {
     const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
     CHECK(vscan_ctx_create(&options, &host));
-    failed = 0;
-    run_verbs(run.n, 7);
+    passed = failed = 0;
+    run_verbs(run.n, run.seed);
+    run.passed[rank] = passed;
     run.failed[rank] = failed;
     CHECK(vscan_ctx_destroy(host));
+}
+
+int run_at_random(char **argv, int most, void (*open)(int count, int64_t timeout),
+                  void (*close)(int count)) {
+    const time_t end = time(NULL) + strtoll(argv[2], NULL, 10);
+    const uint64_t first = argv[3] == NULL ? (uint64_t)end : strtoull(argv[3], NULL, 10);
+    int64_t good = 0, bad = 0;
+    for (run.seed = first; time(NULL) < end && bad == 0; run.seed++) {
+        const uint64_t drawn = run.seed * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+        const int count = 1 + (int)(drawn % (uint64_t)most);
+        run.n = (int64_t)(drawn >> 8 & ((UINT64_C(2) << (drawn >> 32) % 21) - 1));
+        open(count, LONG);
+        on_all_ranks(count, verbs_of_rank);
+        close(count);
+        good += run.passed[0], bad += run.failed[0];
+        if (run.failed[0] > 0)
+            fprintf(stderr, "wrong: %d ranks, n = %lld, seed %llu\n", count, (long long)run.n,
+                    (unsigned long long)run.seed);
+    }
+    printf("%s at random: seeds %llu to %llu, %lld comparisons passed, %lld failed\n", argv[1],
+           (unsigned long long)first, (unsigned long long)run.seed - 1, (long long)good,
+           (long long)bad);
+    return bad > 0 || good == 0;
 }
 
 /* ---- A transport alone ----------------------------------------------------------------------- */

@@ -21,7 +21,8 @@ struct run {
     bool says[MOST_RANKS];
     vscan_ctx *ctxs[MOST_RANKS];
     vscan_ranks *groups[MOST_RANKS];
-    int64_t n, failed[MOST_RANKS];
+    int64_t n, passed[MOST_RANKS], failed[MOST_RANKS];
+    uint64_t seed;
     vscan_status status[MOST_RANKS];
     char sentence[MOST_RANKS][512];
 };
@@ -37,8 +38,15 @@ void expect(int r, const char *words);
 /* A scan of one element a rank. */
 vscan_status scan_one(void);
 
-/* Bodies: run_verbs with run.n elements, and every function of a group's transport. */
+/* Bodies: run_verbs with run.n elements and run.seed, and every function of a group's transport. */
 void verbs_of_rank(void);
 void transport_of_rank(void);
+
+/*
+ * verbs_of_rank with lengths drawn from a seed, on groups of 1 to `most` ranks, for so many seconds: the exit status. The
+ * program's arguments: MODE SECONDS [SEED].
+ */
+int run_at_random(char **argv, int most, void (*open)(int count, int64_t timeout),
+                  void (*close)(int count));
 
 #endif
