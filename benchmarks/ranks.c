@@ -2,9 +2,9 @@
 /*
  * Times what libvscan_ranks does on all GPUs of this machine, a thread for each; without a GPU, on two contexts of the CPU:
  *
- *     bench_ranks [PART [RUNS]]
+ *     bench_ranks [PART [RUNS [NAME]]]
  *
- * PART is the length of each rank's part; gathers and permutes take a quarter of it. Prints rows of CSV: one context with a
+ * PART is the length of each rank's part; gathers and permutes take a quarter of it. NAME: only what begins so. Prints rows of CSV: one context with a
  * part, one with the whole vector, ranks that reach each other by copies between GPUs, and by NCCL where that is there. A time
  * is that of the slowest rank from a barrier until its work is done. Every result has the bits of the one context with the
  * whole vector, else the exit status is 1.
@@ -390,8 +390,9 @@ int main(int argc, char **argv) {
     gpus = !on_gpus ? 2 : devices < MOST_GPUS ? devices : MOST_GPUS;
     part = argc > 1 ? strtoll(argv[1], NULL, 10) : on_gpus ? 1 << 26 : 1 << 18;
     if (argc > 2) runs = strtoll(argv[2], NULL, 10);
+    const char *const name = argc > 3 ? argv[3] : "";
     if (part < 4 || part > INT64_C(1) << 30 || runs < 1 || runs > MOST_RUNS) {
-        fprintf(stderr, "usage: bench_ranks [PART [RUNS]]\n");
+        fprintf(stderr, "usage: bench_ranks [PART [RUNS [NAME]]]\n");
         return 2;
     }
     for (int r = 0; r < gpus; r++) {
@@ -408,6 +409,7 @@ int main(int argc, char **argv) {
     if (with_nccl) run_all(join_nccl);
     puts("measurement,type,way,ranks,part,n,runs,median_us,least_us,most_us");
     for (int what = 0; what < MEASURED; what++) {
+        if (strncmp(works[what].name, name, strlen(name)) != 0) continue;
         measured_now = (enum measured)what;
         alone(measured_now);
         way_now = "threads";

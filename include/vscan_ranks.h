@@ -377,8 +377,8 @@ VSCAN_API vscan_status vscan_ranks_index(vscan_ranks *ranks, int64_t first, int6
  *   sends and receives some bytes for each rank (lib/ranks/README.md); gather and permute also send positions.
  *   They wait for their work; only a count may still be written on the stream.
  *   They need memory for the elements and positions that a rank sends and receives, gather and permute also for
- *   an int and two longs for each position, and for a sort of these. The vscan_ranks keeps it for later calls (on
- *   CUDA only the host's). If one rank lacks it, nothing is written on any rank, except by a pack that leaves
+ *   an int and two longs for each position, and for a sort of these. The vscan_ranks keeps it for later calls, on
+ *   the GPU too. If one rank lacks it, nothing is written on any rank, except by a pack that leaves
  *   elements on their ranks.
  */
 
@@ -510,8 +510,9 @@ VSCAN_API vscan_status vscan_ranks_permute(vscan_ranks *ranks, const vscan_buffe
  * N = 0: nothing happens.
  * Each rank divides its part by the highest bits of the keys, or sorts it (float, double). What it receives is
  * sorted in the output, or merged (float, double). Memory, besides what vscan_sort needs: as much as keys and
- * values have together; where it merges, as much as keys_out and values_out too; and 752 bytes for each rank.
- * On CUDA as much as all four once more on the host.
+ * values have together; where it merges, as much as keys_out and values_out too; and 8 KiB for each rank.
+ * On CUDA 256 KiB more, there and on the host; and where messages do not go from GPU to GPU, as much as all four once
+ * more on the host.
  * Statuses: TYPE, LENGTH (also: all parts together), OVERLAP, ENUM, STRUCT_SIZE, VALUE (as in vscan_sort).
  * Since 1.0.0.
  */

@@ -68,11 +68,29 @@ vscan_status vscan__ranks_check_divided(vscan__ranks *ranks, const vscan_buffer 
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
+static int64_t bytes_of(vscan_type type, int64_t n) {
+    return type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * vscan__ranks_size_of(type);
+}
+
 /* Host memory for n elements, which is kept for the next call's areas. */
 static char *room_of(vscan__ranks *ranks, vscan_type type, int64_t n) {
-    return vscan__ranks_room(ranks, ranks->area_rooms + ranks->areas++,
-                             type == VSCAN_BIT ? (n + 31) / 32 * 4
-                                               : n * vscan__ranks_size_of(type));
+    return vscan__ranks_room(ranks, ranks->area_rooms + ranks->areas++, bytes_of(type, n));
+}
+
+/* The same on the context's GPU. */
+static vscan_status room_on_gpu(vscan__ranks *ranks, vscan_type type, int64_t n,
+                                vscan_buffer **buffer) {
+    vscan_buffer **const kept = ranks->area_buffers + ranks->areas_on_gpu++;
+    const int64_t bytes = bytes_of(type, n);
+    vscan_status status = VSCAN_OK;
+    if (*kept == NULL || vscan_buffer_length(*kept) < bytes) {
+        (void)vscan_buffer_destroy(*kept);
+        *kept = NULL;
+        status = vscan_buffer_create(ranks->ctx, VSCAN_BYTE, bytes, kept);
+    }
+    if (status == VSCAN_OK)
+        status = vscan_buffer_wrap(ranks->ctx, type, vscan_buffer_pointer(*kept), n, buffer);
+    return vscan__ranks_say(ranks, ranks->ctx, status);
 }
 
 /* The memory of an area that has its buffer. */
@@ -91,8 +109,7 @@ vscan_status vscan__ranks_new_area(vscan__ranks *ranks, struct vscan__ranks_area
                                    enum vscan__ranks_use use, vscan_type type, int64_t n) {
     area->owned = true;
     if (vscan__ranks_is_on_gpu(ranks) && use != FOR_HOST_ALONE) {
-        TRY(vscan__ranks_say(ranks, ranks->ctx,
-                             vscan_buffer_create(ranks->ctx, type, n, &area->buffer)));
+        TRY(room_on_gpu(ranks, type, n, &area->buffer));
         return use == FOR_CONTEXT_ALONE ? VSCAN_OK : add_memory(ranks, area, use);
     }
     area->memory = room_of(ranks, type, n);
@@ -125,7 +142,7 @@ vscan_status vscan__ranks_area_up(vscan__ranks *ranks, const struct vscan__ranks
 }
 
 void vscan__ranks_end_areas(vscan__ranks *ranks, struct vscan__ranks_area *areas, int n) {
-    ranks->areas = 0;
+    ranks->areas = ranks->areas_on_gpu = 0;
     for (int i = 0; i < n; i++) {
         if (ranks->abandoned) return; /* messages may still use what is there */
         if (areas[i].owned) (void)vscan_buffer_destroy(areas[i].buffer);

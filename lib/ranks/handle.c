@@ -121,8 +121,10 @@ vscan_status vscan__ranks_release(vscan__ranks *ranks, vscan_status status) {
     free_room(ranks, &ranks->room_edges);
     free_room(ranks, &ranks->room_all);
     free_room(ranks, &ranks->room_words);
-    for (int i = 0; i < MOST_AREAS && !ranks->abandoned; i++)
+    for (int i = 0; i < MOST_AREAS && !ranks->abandoned; i++) {
         free_room(ranks, ranks->area_rooms + i);
+        (void)vscan_buffer_destroy(ranks->area_buffers[i]);
+    }
     free(ranks->records);
     free(ranks->told);
     free(ranks->operands);

@@ -109,7 +109,8 @@ struct vscan__ranks {
         bool is_locked;
     } room_sums, room_edges, room_all, room_words;   /* host memory that is kept */
     struct vscan__ranks_room area_rooms[MOST_AREAS]; /* of areas (move.h), in their order */
-    int areas;                                       /* how many of them are in use */
+    vscan_buffer *area_buffers[MOST_AREAS];          /* the same on the context's GPU, bytes */
+    int areas, areas_on_gpu;                         /* how many of them are in use */
     struct vscan__ranks *older;                      /* of those that are abandoned */
     char sentence[SENTENCE];
 };

@@ -88,68 +88,125 @@ struct splitter {
     int64_t end;  /* how many keys of this rank are less, or have the same digits */
 };
 
-/* Bits of all splitters that one reduction finds, and how many counts that takes for each of them. */
-enum { DIGIT = 4, TRIED = (1 << DIGIT) - 1 };
+#ifndef VSCAN__RANKS_FEW /* tests have others */
+#define VSCAN__RANKS_FEW 8
+#define VSCAN__RANKS_FETCHED (1 << 14)
+#endif
 
-/* What the search works with: this rank's keys; and room for TRIED numbers for each rank, ROOMS times. */
+/* Bits of all splitters that one reduction finds, and how many counts that takes for each of them: fewer with many ranks. */
+static int digit_of(const vscan__ranks *ranks) {
+    return ranks->size <= VSCAN__RANKS_FEW ? 8 : 4;
+}
+
+static int64_t tried_of(const vscan__ranks *ranks) {
+    return (INT64_C(1) << digit_of(ranks)) - 1;
+}
+
+/* What the search works with: this rank's keys; and room for tried_of(ranks) numbers for each rank, ROOMS times. */
 struct search {
     const struct vscan__ranks_order *order;
-    const struct vscan__ranks_area *keys, *places, *found; /* those two: on a GPU */
-    int64_t n, room;
+    const struct vscan__ranks_area *keys, *places, *found; /* those two: on a GPU, as the next */
+    int64_t *fetched, *values;                             /* where keys stand, and these */
+    int64_t n;
     struct splitter *splitters;
-    int64_t *own, *all, *tried, *end, *middle, *values;
+    int64_t *own, *all, *tried, *end;
 };
-enum { ROOMS = 6 };
+enum { ROOMS = 4 };
 
-/* Which of the keys stand at `middle`, in values. */
-static vscan_status fetch(vscan__ranks *ranks, const struct search *search) {
-    vscan_status status =
-        vscan_buffer_upload(search->places->buffer, 0, search->room, search->middle);
+/* How many keys of a GPU are fetched at a time: more than are tried. */
+static int64_t fetched_of(const vscan__ranks *ranks) {
+    const int64_t most = 2 * ranks->size * tried_of(ranks);
+    return most > VSCAN__RANKS_FETCHED ? most : VSCAN__RANKS_FETCHED;
+}
+
+/* How many of n sorted keys are less than a number. */
+static int64_t less_than(const struct search *search, const char *keys, int64_t begin, int64_t end,
+                         uint64_t number) {
+    while (begin < end) {
+        const int64_t middle = begin + (end - begin) / 2;
+        if (vscan__ranks_ordered(search->order, search->order->type, keys, middle) < number)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* The keys that stand at n places: fetched. */
+static vscan_status fetch(vscan__ranks *ranks, const struct search *search, int64_t n) {
+    vscan_buffer *places = NULL, *found = NULL;
+    vscan_status status = vscan_buffer_view(search->places->buffer, 0, n, &places);
+    if (status == VSCAN_OK) status = vscan_buffer_view(search->found->buffer, 0, n, &found);
+    if (status == VSCAN_OK) status = vscan_buffer_upload(places, 0, n, search->fetched);
     if (status == VSCAN_OK)
-        status = vscan_gather(ranks->ctx, search->keys->buffer, search->places->buffer,
-                              search->found->buffer);
-    if (status == VSCAN_OK)
-        status = vscan_buffer_download(search->found->buffer, 0, search->room, search->values);
-    return vscan__ranks_say(ranks, ranks->ctx, status);
+        status = vscan_gather(ranks->ctx, search->keys->buffer, places, found);
+    if (status == VSCAN_OK) status = vscan_buffer_download(found, 0, n, search->values);
+    status = vscan__ranks_say(ranks, ranks->ctx, status);
+    (void)vscan_buffer_destroy(places);
+    (void)vscan_buffer_destroy(found);
+    return status;
+}
+
+/* Numbers next to one another that may have the same places: up to which they have, from k on. */
+static int same_range(const struct search *search, int k, int m) {
+    int to = k + 1;
+    while (to < m && search->own[to] == search->own[k] && search->end[to] == search->end[k]) to++;
+    return to;
 }
 
 /*
- * How many of this rank's keys are less than each of m numbers: own. It is known to be own .. end before. All searches go
- * on together, as a GPU's keys are fetched for all of them at once.
+ * Of a GPU's keys those at even distances in each range are fetched, for all ranges at once, and a number's range becomes
+ * one such distance, until it has no length. done: all have none.
  */
+static vscan_status narrow(vscan__ranks *ranks, const struct search *search, int m, bool *done) {
+    int64_t ranges = 0, n = 0;
+    for (int k = 0; k < m; k = same_range(search, k, m)) ranges += search->own[k] < search->end[k];
+    *done = ranges == 0;
+    if (*done) return VSCAN_OK;
+    const int64_t each = fetched_of(ranks) / ranges;
+    for (int k = 0; k < m; k = same_range(search, k, m)) {
+        const int64_t distance = (search->end[k] - search->own[k]) / (each + 1) + 1;
+        for (int64_t at = search->own[k] + distance - 1; at < search->end[k]; at += distance)
+            search->fetched[n++] = at;
+    }
+    TRY(fetch(ranks, search, n));
+    n = 0;
+    for (int k = 0, to; k < m; k = to) {
+        to = same_range(search, k, m);
+        const int64_t own = search->own[k], end = search->end[k];
+        const int64_t distance = (end - own) / (each + 1) + 1, last = n + (end - own) / distance;
+        for (int i = k; i < to; i++) {
+            const int64_t less = less_than(search, (const char *)search->values, n, last,
+                                           (uint64_t)search->tried[i]) -
+                                 n;
+            search->own[i] = own + less * distance;
+            if (n + less < last) search->end[i] = search->own[i] + distance - 1;
+        }
+        n = last;
+    }
+    return VSCAN_OK;
+}
+
+/* How many of this rank's keys are less than each of m numbers: own. It is known to be own .. end before. */
 static vscan_status count_less(vscan__ranks *ranks, const struct search *search, int m) {
     const bool on_gpu = vscan__ranks_is_on_gpu(ranks);
-    for (bool any = true; any;) {
-        any = false;
-        for (int i = 0; i < m; i++) {
-            search->middle[i] = 0;
-            if (search->own[i] >= search->end[i]) continue;
-            search->middle[i] = search->own[i] + (search->end[i] - search->own[i]) / 2;
-            any = true;
-        }
-        if (any && on_gpu) TRY(fetch(ranks, search));
-        for (int i = 0; i < m; i++) {
-            if (search->own[i] >= search->end[i]) continue;
-            const char *const keys = on_gpu ? (const char *)search->values : search->keys->memory;
-            const uint64_t there = vscan__ranks_ordered(search->order, search->order->type, keys,
-                                                        on_gpu ? i : search->middle[i]);
-            if (there < (uint64_t)search->tried[i])
-                search->own[i] = search->middle[i] + 1;
-            else
-                search->end[i] = search->middle[i];
-        }
-    }
+    for (int k = 0; k < m && !on_gpu; k++)
+        search->own[k] = less_than(search, search->keys->memory, search->own[k], search->end[k],
+                                   (uint64_t)search->tried[k]);
+    for (bool done = !on_gpu; !done;) TRY(narrow(ranks, search, m, &done));
     return VSCAN_OK;
 }
 
 /*
  * The key at a begin is the greatest of which no more than `begin` keys are less; so its digits can be tried one
- * after another, from the highest on: here those of bits `left` - 1 to `end`. status: this rank's own.
+ * after another, from the highest on: here those of bits `left` - 1 to `end`, unless no more are needed. status: this
+ * rank's own.
  */
 static vscan_status find_digits(vscan__ranks *ranks, const struct search *search, int left, int end,
                                 vscan_status *status) {
-    for (int width; left > end; left -= width) {
-        width = left % DIGIT == 0 ? DIGIT : left % DIGIT;
+    bool found = false;
+    for (int width; left > end && !found; left -= width) {
+        width = left - end < digit_of(ranks) ? left - end : digit_of(ranks);
         const int tried = (1 << width) - 1, counts = tried * (ranks->size - 1);
         for (int k = 0; k < counts; k++) {
             const struct splitter *const s = search->splitters + k / tried;
@@ -157,8 +214,12 @@ static vscan_status find_digits(vscan__ranks *ranks, const struct search *search
             search->own[k] = s->own;
             search->end[k] = s->end;
         }
-        if (*status == VSCAN_OK) *status = count_less(ranks, search, counts);
+        const bool all_same = left == search->order->bits; /* of all splitters nothing is known */
+        if (*status == VSCAN_OK)
+            *status = count_less(ranks, search, all_same ? tried : counts);
+        for (int k = tried; k < counts && all_same; k++) search->own[k] = search->own[k - tried];
         TRY(ranks->transport->all_reduce(ranks, REDUCE_SUM, search->own, search->all, counts));
+        found = true;
         for (int i = 0; i < ranks->size - 1; i++) {
             struct splitter *const s = search->splitters + i;
             const int64_t *const own = search->own + i * tried, *const all =
@@ -166,10 +227,14 @@ static vscan_status find_digits(vscan__ranks *ranks, const struct search *search
             int digit = tried; /* the greatest that will do */
             while (digit > 0 && all[digit - 1] > ranks->out_begin[i + 1]) digit--;
             if (digit < tried) s->end = own[digit];
-            if (digit == 0) continue;
-            s->key |= (uint64_t)digit << (left - width);
-            s->less = all[digit - 1];
-            s->own = own[digit - 1];
+            if (digit > 0) {
+                s->key |= (uint64_t)digit << (left - width);
+                s->less = all[digit - 1];
+                s->own = own[digit - 1];
+            }
+            const bool is_cut = s->less == ranks->out_begin[i + 1]; /* before all of these */
+            if (is_cut) s->end = s->own;
+            found = found && is_cut;
         }
     }
     return VSCAN_OK;
@@ -202,12 +267,12 @@ enum { KEYS, VALUES, KEYS_IN, VALUES_IN, ROOM, SEARCHED, FOUND, AREAS };
 /*
  * How many of the highest bits the parts are divided by before the cuts are known, in one pass; the exchange is followed
  * by a sort then. 0: all, as of floating-point keys no sort takes a part of the bits, and there is no more than one pass
- * for few bits. Where the digits of the search end.
+ * for few bits.
  */
 static int divided_bits(const struct sort *s) {
+    enum { OF_A_PASS = 8 };
     const bool is_real = s->order.type == VSCAN_FLOAT || s->order.type == VSCAN_DOUBLE;
-    const int bits = (s->order.bits - 1) % DIGIT + 1 + DIGIT;
-    return is_real || bits >= s->order.bits ? 0 : bits;
+    return is_real || s->order.bits <= OF_A_PASS ? 0 : OF_A_PASS;
 }
 
 /*
@@ -232,15 +297,16 @@ static vscan_status sort_part(vscan__ranks *ranks, const struct sort *s,
                               struct vscan__ranks_area *areas) {
     const int64_t n = vscan_buffer_length(s->keys);
     const bool pairs = s->values != NULL;
-    TRY(vscan__ranks_new_area(ranks, areas + ROOM, FOR_HOST_ALONE, VSCAN_LONG,
-                              ranks->size *
-                                  (int64_t)(sizeof(struct splitter) / 8 + ROOMS * TRIED)));
+    const int64_t fetched = vscan__ranks_is_on_gpu(ranks) ? fetched_of(ranks) : 0;
+    TRY(vscan__ranks_new_area(
+        ranks, areas + ROOM, FOR_HOST_ALONE, VSCAN_LONG,
+        ranks->size * ((int64_t)sizeof(struct splitter) / 8 + ROOMS * tried_of(ranks)) +
+            2 * fetched));
     TRY(vscan__ranks_new_area(ranks, areas + KEYS, FOR_MESSAGES, s->order.type, n));
     const vscan_type of_values = pairs ? vscan_buffer_type(s->values) : VSCAN_NONE;
-    if (vscan__ranks_is_on_gpu(ranks)) {
-        const int64_t most = ranks->size * (int64_t)TRIED;
-        TRY(vscan__ranks_new_area(ranks, areas + SEARCHED, FOR_CONTEXT_ALONE, VSCAN_LONG, most));
-        TRY(vscan__ranks_new_area(ranks, areas + FOUND, FOR_CONTEXT_ALONE, s->order.type, most));
+    if (fetched > 0) {
+        TRY(vscan__ranks_new_area(ranks, areas + SEARCHED, FOR_CONTEXT_ALONE, VSCAN_LONG, fetched));
+        TRY(vscan__ranks_new_area(ranks, areas + FOUND, FOR_CONTEXT_ALONE, s->order.type, fetched));
     }
     if (pairs) TRY(vscan__ranks_new_area(ranks, areas + VALUES, FOR_MESSAGES, of_values, n));
     /* the sort of what is received must not fail for want of memory, as it has been written over the output */
@@ -313,21 +379,19 @@ static vscan_status agree_on_cuts(vscan__ranks *ranks, const struct sort *s,
                                   const struct vscan__ranks_area *areas) {
     struct splitter *const splitters = (struct splitter *)(void *)areas[ROOM].memory;
     int64_t *const room = (int64_t *)(void *)(splitters + ranks->size);
-    const int64_t most = ranks->size * (int64_t)TRIED;
+    const int64_t most = ranks->size * tried_of(ranks);
     const struct search search = {.order = &s->order,
                                   .keys = areas + KEYS,
                                   .places = areas + SEARCHED,
                                   .found = areas + FOUND,
                                   .n = vscan_buffer_length(s->keys),
-                                  .room = most,
                                   .splitters = splitters,
                                   .own = room,
                                   .all = room + most,
                                   .tried = room + 2 * most,
                                   .end = room + 3 * most,
-                                  .middle = room + 4 * most,
-                                  .values = room + 5 * most};
-    memset(search.middle, 0, (size_t)most * sizeof *search.middle);
+                                  .fetched = room + ROOMS * most,
+                                  .values = room + ROOMS * most + fetched_of(ranks)};
     for (int i = 0; i < ranks->size; i++) splitters[i] = (struct splitter){.end = search.n};
     const int bits = divided_bits(s), left = s->order.bits - bits;
     vscan_status status = VSCAN_OK; /* this rank's own, which all are told at the end */
