@@ -184,19 +184,27 @@ static void end_work(struct work *w) {
 
 static vscan_status run_alone(struct work *w) {
     switch (w->what) {
-    case REDUCE: return vscan_reduce(w->ctx, VSCAN_PLUS, w->in, w->out, NULL);
+    case REDUCE:
+        return vscan_reduce(w->ctx, VSCAN_PLUS, w->in, w->out, NULL);
     case SEGMENTED:
     case ONE_SEGMENT:
         return vscan_scan_segmented(w->ctx, VSCAN_PLUS, w->in, w->second, w->out, NULL);
     case SORT_INTS:
     case SORT_FLOATS:
-    case SORT_PAIRS: return vscan_sort(w->ctx, w->in, w->second, w->out, w->second_out, NULL);
-    case SPLIT: return vscan_split(w->ctx, w->in, w->second, w->out, NULL);
-    case REBALANCE: return vscan_buffer_copy(w->in, w->out);
-    case PACK: return vscan_pack(w->ctx, w->in, w->second, w->out, NULL);
-    case GATHER: return vscan_gather(w->ctx, w->in, w->second, w->out);
-    case PERMUTE: return vscan_permute(w->ctx, w->in, w->second, w->out, NULL);
-    default: return vscan_scan(w->ctx, VSCAN_PLUS, w->in, w->out, NULL);
+    case SORT_PAIRS:
+        return vscan_sort(w->ctx, w->in, w->second, w->out, w->second_out, NULL);
+    case SPLIT:
+        return vscan_split(w->ctx, w->in, w->second, w->out, NULL);
+    case REBALANCE:
+        return vscan_buffer_copy(w->in, w->out);
+    case PACK:
+        return vscan_pack(w->ctx, w->in, w->second, w->out, NULL);
+    case GATHER:
+        return vscan_gather(w->ctx, w->in, w->second, w->out);
+    case PERMUTE:
+        return vscan_permute(w->ctx, w->in, w->second, w->out, NULL);
+    default:
+        return vscan_scan(w->ctx, VSCAN_PLUS, w->in, w->out, NULL);
     }
 }
 
@@ -204,19 +212,27 @@ static vscan_status run_together(struct work *w) {
     static const vscan_ranks_pack_options evenly = {.size = sizeof evenly, .rebalance = 1};
     vscan_ranks *const own = w->ranks;
     switch (w->what) {
-    case REDUCE: return vscan_ranks_reduce(own, VSCAN_PLUS, w->in, w->out, NULL);
+    case REDUCE:
+        return vscan_ranks_reduce(own, VSCAN_PLUS, w->in, w->out, NULL);
     case SEGMENTED:
     case ONE_SEGMENT:
         return vscan_ranks_scan_segmented(own, VSCAN_PLUS, w->in, w->second, w->out, NULL);
     case SORT_INTS:
     case SORT_FLOATS:
-    case SORT_PAIRS: return vscan_ranks_sort(own, w->in, w->second, w->out, w->second_out, NULL);
-    case SPLIT: return vscan_ranks_split(own, w->in, w->second, w->out, NULL);
-    case REBALANCE: return vscan_ranks_rebalance(own, w->in, w->out);
-    case PACK: return vscan_ranks_pack(own, w->in, w->second, w->out, NULL, &evenly);
-    case GATHER: return vscan_ranks_gather(own, w->in, w->second, w->out);
-    case PERMUTE: return vscan_ranks_permute(own, w->in, w->second, w->out, NULL);
-    default: return vscan_ranks_scan(own, VSCAN_PLUS, w->in, w->out, NULL);
+    case SORT_PAIRS:
+        return vscan_ranks_sort(own, w->in, w->second, w->out, w->second_out, NULL);
+    case SPLIT:
+        return vscan_ranks_split(own, w->in, w->second, w->out, NULL);
+    case REBALANCE:
+        return vscan_ranks_rebalance(own, w->in, w->out);
+    case PACK:
+        return vscan_ranks_pack(own, w->in, w->second, w->out, NULL, &evenly);
+    case GATHER:
+        return vscan_ranks_gather(own, w->in, w->second, w->out);
+    case PERMUTE:
+        return vscan_ranks_permute(own, w->in, w->second, w->out, NULL);
+    default:
+        return vscan_ranks_scan(own, VSCAN_PLUS, w->in, w->out, NULL);
     }
 }
 
@@ -294,9 +310,8 @@ static void *run_rank(void *number) {
         new_work(ctxs[rank], ranks[rank], rank, measured_now, part_of(measured_now) * gpus);
     time_work(&w, times);
     if (rank == 0) print_row(&w, way_now, times);
-    const bool good =
-        same(&w, w.out, whole.expected) &&
-        (w.second_out == NULL || same(&w, w.second_out, whole.expected_second));
+    const bool good = same(&w, w.out, whole.expected) &&
+                      (w.second_out == NULL || same(&w, w.second_out, whole.expected_second));
     end_work(&w);
     if (good) return NULL;
     pthread_mutex_lock(&mutex);
@@ -370,7 +385,8 @@ static void fill(void) {
         whole.flags[i] = bits % 2 == 0;
     }
     whole.none[0] = 1;
-    uint64_t least = 1; /* a permutation of as many places as the next power of two, without those beyond the end */
+    uint64_t least =
+        1; /* a permutation of as many places as the next power of two, without those beyond the end */
     while (least < (uint64_t)places) least *= 2;
     int64_t k = 0;
     for (uint64_t i = 0; i < least; i++) {
@@ -425,7 +441,6 @@ int main(int argc, char **argv) {
     void *const memory[] = {whole.floats, whole.ints,      whole.values,   whole.flags,
                             whole.none,   whole.positions, whole.expected, whole.expected_second};
     for (int i = 0; i < 8; i++) free(memory[i]);
-    fprintf(stderr, "bench_ranks: the bits are %s\n",
-            all_good ? "those of one context" : "WRONG");
+    fprintf(stderr, "bench_ranks: the bits are %s\n", all_good ? "those of one context" : "WRONG");
     return !all_good;
 }

@@ -138,8 +138,7 @@ static vscan_status fetch(vscan__ranks *ranks, const struct search *search, int6
     vscan_status status = vscan_buffer_view(search->places->buffer, 0, n, &places);
     if (status == VSCAN_OK) status = vscan_buffer_view(search->found->buffer, 0, n, &found);
     if (status == VSCAN_OK) status = vscan_buffer_upload(places, 0, n, search->fetched);
-    if (status == VSCAN_OK)
-        status = vscan_gather(ranks->ctx, search->keys->buffer, places, found);
+    if (status == VSCAN_OK) status = vscan_gather(ranks->ctx, search->keys->buffer, places, found);
     if (status == VSCAN_OK) status = vscan_buffer_download(found, 0, n, search->values);
     status = vscan__ranks_say(ranks, ranks->ctx, status);
     (void)vscan_buffer_destroy(places);
@@ -215,8 +214,7 @@ static vscan_status find_digits(vscan__ranks *ranks, const struct search *search
             search->end[k] = s->end;
         }
         const bool all_same = left == search->order->bits; /* of all splitters nothing is known */
-        if (*status == VSCAN_OK)
-            *status = count_less(ranks, search, all_same ? tried : counts);
+        if (*status == VSCAN_OK) *status = count_less(ranks, search, all_same ? tried : counts);
         for (int k = tried; k < counts && all_same; k++) search->own[k] = search->own[k - tried];
         TRY(ranks->transport->all_reduce(ranks, REDUCE_SUM, search->own, search->all, counts));
         found = true;

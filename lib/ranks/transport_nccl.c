@@ -3,7 +3,8 @@
  * The transport by NCCL, on a communicator that is split from the caller's and does not block. Words of the host go through
  * a staging area on the GPU, on a stream that waits for nothing else; elements go from GPU to GPU. Whatever is waited for
  * has a deadline: after it, and after any error, the communicator is aborted, which ends its kernels, and the group is
- * useless. So a failure on one rank is told to no other; these miss it, by time.
+ * useless. So a failure on one rank is told to no other; these miss it, by time. Where all ranks are on one host, words go
+ * through memory that they share instead, and who gives up is seen there.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -15,9 +16,10 @@
 #include "gpu.h"
 #include "internal.h"
 #include "nccl.h"
+#include "words.h"
 
 /* Bytes of the staging area: words of all ranks, piece by piece; at its end are states, two that are sent and one that comes. */
-enum { WORDS = 1 << 18, FOR_A_RANK = 64, STATE = 512 };
+enum { WORDS = 1 << 18, FOR_A_RANK = 64, STATE = BYTES_OF_STATE };
 
 /* What is behind a handle. */
 struct of_nccl {
@@ -25,12 +27,13 @@ struct of_nccl {
     struct vscan__ranks_nccl nccl;
     struct vscan__ranks_driver driver;
     void *comm, *stream;
-    vscan_buffer *buffer; /* the staging area on the GPU */
-    char *there, *here;   /* its memory, and the host's beside it */
-    int64_t bytes;        /* of words */
-    int64_t timeout;      /* ms */
-    int64_t deadline;     /* of what is waited for, ms */
-    int device;           /* the driver's name of it */
+    struct vscan__ranks_words *words; /* NULL: not all ranks are on one host */
+    vscan_buffer *buffer;             /* the staging area on the GPU */
+    char *there, *here;               /* its memory, and the host's beside it */
+    int64_t bytes;                    /* of words */
+    int64_t timeout;                  /* ms */
+    int64_t deadline;                 /* of what is waited for, ms */
+    int device;                       /* the driver's name of it */
 };
 
 static struct of_nccl *of(vscan__ranks *ranks) {
@@ -50,6 +53,7 @@ static vscan_status give_up(struct of_nccl *m, const char *what, const char *why
     if (m->comm != NULL) (void)m->nccl.CommAbort(m->comm);
     m->comm = NULL;
     m->shared.broken = true;
+    vscan__ranks_fail_words(m->words);
     return vscan__ranks_fail(&m->shared, (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT,
                              "rank %d: %s: %s", m->shared.rank, what, why);
 }
@@ -86,24 +90,37 @@ static vscan_status note_driver(struct of_nccl *m, int code, const char *what) {
     return code == 0 ? VSCAN_OK : give_up(m, what, "CUDA failed");
 }
 
+/* Between two looks at what other ranks do. */
+static vscan_status look_again(struct of_nccl *m, int look) {
+    if (m->words != NULL && vscan__ranks_words_failed(m->words))
+        return give_up(m, "messages", "another rank has given up");
+    if (now() > m->deadline) return miss(m, "messages");
+    pause_between(look);
+    return VSCAN_OK;
+}
+
 /* Waits until all that was enqueued is done. */
 static vscan_status wait_done(struct of_nccl *m) {
     int code;
     for (int look = 0; (code = m->driver.stream_query(m->stream)) == NOT_READY; look++) {
         int error = NCCL_SUCCESS;
-        if (now() > m->deadline) return miss(m, "NCCL");
         TRY(note(m, m->nccl.CommGetAsyncError(m->comm, &error), "ncclCommGetAsyncError"));
         if (error != NCCL_IN_PROGRESS) TRY(note(m, error, "NCCL"));
-        pause_between(look);
+        TRY(look_again(m, look));
     }
     return note_driver(m, code, "cuStreamQuery");
 }
 
-/* Begins and ends what one function of the transport does: the device's context is current, and there is a deadline. */
+/* Begins what one function of the transport does: there is a deadline. */
+static vscan_status begin(struct of_nccl *m) {
+    m->deadline = now() + m->timeout;
+    return m->comm == NULL ? vscan__ranks_is_broken(&m->shared) : VSCAN_OK;
+}
+
+/* The same, and ends it, where the device's context is to be current. */
 static vscan_status enter(struct of_nccl *m) {
     void *context;
-    m->deadline = now() + m->timeout;
-    if (m->comm == NULL) return vscan__ranks_is_broken(&m->shared);
+    TRY(begin(m));
     if (vscan__ranks_enter_device(&m->driver, m->shared.device, &m->device, &context))
         return VSCAN_OK;
     return give_up(m, "cuCtxPushCurrent", "CUDA failed");
@@ -137,14 +154,30 @@ static int64_t piece_of(const struct of_nccl *m) {
     return m->bytes / (m->shared.size + 1) / 8 * 8;
 }
 
-/* The first bytes of the staging area from each rank to all, behind them. */
+/* The first bytes of the host's side of the staging area from each rank to all, behind them. */
 static vscan_status gather_piece(struct of_nccl *m, int64_t bytes) {
+    if (m->words != NULL) {
+        vscan__ranks_put_words(m->words, m->here, bytes);
+        for (int look = 0; !vscan__ranks_words_came(m->words); look++) TRY(look_again(m, look));
+        for (int r = 0; r < m->shared.size; r++)
+            memcpy(m->here + bytes * (1 + r), vscan__ranks_words_of(m->words, r), (size_t)bytes);
+        return VSCAN_OK;
+    }
     TRY(upload(m, 0, bytes));
     TRY(note(
         m,
         m->nccl.AllGather(m->there, m->there + bytes, (size_t)bytes, NCCL_INT8, m->comm, m->stream),
         "ncclAllGather"));
     return download(m, bytes, bytes * m->shared.size);
+}
+
+/* Words need the device only where they go through it. */
+static vscan_status enter_words(struct of_nccl *m) {
+    return m->words != NULL ? begin(m) : enter(m);
+}
+
+static vscan_status leave_words(struct of_nccl *m, vscan_status status) {
+    return m->words != NULL ? status : leave(m, status);
 }
 
 /* own has counts[rank] bytes, all those of each rank r from all + begins[r] on; its own may be there before. */
@@ -176,8 +209,8 @@ static vscan_status gather_evenly(struct of_nccl *m, const void *own, int64_t by
 
 static vscan_status all_gather(vscan__ranks *ranks, const void *own, int bytes, void *all) {
     struct of_nccl *const m = of(ranks);
-    TRY(enter(m));
-    return leave(m, gather_evenly(m, own, bytes, all));
+    TRY(enter_words(m));
+    return leave_words(m, gather_evenly(m, own, bytes, all));
 }
 
 static vscan_status all_gatherv(vscan__ranks *ranks, uint64_t *all, const int *counts,
@@ -188,21 +221,28 @@ static vscan_status all_gatherv(vscan__ranks *ranks, uint64_t *all, const int *c
         in_bytes[r] = counts[r] * (int64_t)sizeof *all;
         places[r] = begins[r] * (int64_t)sizeof *all;
     }
-    TRY(enter(m));
-    return leave(m, gather(m, all + begins[ranks->rank], (char *)all, in_bytes, places));
+    TRY(enter_words(m));
+    return leave_words(m, gather(m, all + begins[ranks->rank], (char *)all, in_bytes, places));
 }
 
-/* The sum of the ranks before is of few longs. */
-static vscan_status sum_before(struct of_nccl *m, const int64_t *own, int64_t *all, int n) {
+/* From all longs of all ranks: the sum of the ranks before, which is of few, and where ranks share words all of them. */
+static vscan_status reduce_here(struct of_nccl *m, enum vscan__ranks_reduction how,
+                                const int64_t *own, int64_t *all, int n) {
     const int64_t piece = piece_of(m) / 8;
+    const int end = how == REDUCE_SUM_BEFORE ? m->shared.rank : m->shared.size;
     for (int64_t at = 0; at < n; at += piece) {
         const int64_t longs = n - at < piece ? n - at : piece;
         memcpy(m->here, own + at, (size_t)longs * sizeof *own);
         TRY(gather_piece(m, longs * 8));
         const int64_t *const told = (const int64_t *)(const void *)m->here + longs;
         for (int64_t i = 0; i < longs; i++) {
-            all[at + i] = 0;
-            for (int r = 0; r < m->shared.rank; r++) all[at + i] += told[r * longs + i];
+            int64_t result = how == REDUCE_MIN ? INT64_MAX : 0;
+            for (int r = 0; r < end; r++) {
+                const int64_t one = told[r * longs + i];
+                if (how != REDUCE_MIN) result += one;
+                if (how == REDUCE_MIN && one < result) result = one;
+            }
+            all[at + i] = result;
         }
     }
     return VSCAN_OK;
@@ -227,10 +267,10 @@ static vscan_status reduce(struct of_nccl *m, int op, const int64_t *own, int64_
 static vscan_status all_reduce(vscan__ranks *ranks, enum vscan__ranks_reduction how,
                                const int64_t *own, int64_t *all, int n) {
     struct of_nccl *const m = of(ranks);
-    TRY(enter(m));
-    return leave(m, how == REDUCE_SUM_BEFORE
-                        ? sum_before(m, own, all, n)
-                        : reduce(m, how == REDUCE_MIN ? NCCL_MIN : NCCL_SUM, own, all, n));
+    TRY(enter_words(m));
+    return leave_words(m, how == REDUCE_SUM_BEFORE || m->words != NULL
+                              ? reduce_here(m, how, own, all, n)
+                              : reduce(m, how == REDUCE_MIN ? NCCL_MIN : NCCL_SUM, own, all, n));
 }
 
 /* ---- From rank to rank ----------------------------------------------------------------------- */
@@ -257,19 +297,32 @@ static vscan_status swap(struct of_nccl *m, const char *from, const int64_t *sen
     return note(m, ended, "ncclGroupEnd");
 }
 
+/* Of what all tell to all, what is for this rank. */
+static vscan_status pick_from_all(struct of_nccl *m, int64_t bytes, int64_t *all) {
+    TRY(gather_piece(m, bytes));
+    for (int r = 0; r < m->shared.size; r++)
+        all[r] = ((const int64_t *)(const void *)(m->here + bytes * (1 + r)))[m->shared.rank];
+    return VSCAN_OK;
+}
+
+static vscan_status swap_longs(struct of_nccl *m, const int64_t *own, int64_t bytes, int64_t *all) {
+    int64_t *const begin = m->shared.word_counts;
+    for (int r = 0; r <= m->shared.size; r++) begin[r] = r;
+    TRY(upload(m, 0, bytes));
+    TRY(swap(m, m->there, begin, m->there + bytes, begin, 8));
+    TRY(download(m, bytes, bytes));
+    memcpy(all, m->here + bytes, (size_t)bytes);
+    all[m->shared.rank] = own[m->shared.rank];
+    return VSCAN_OK;
+}
+
 static vscan_status all_to_all(vscan__ranks *ranks, const int64_t *own, int64_t *all) {
     struct of_nccl *const m = of(ranks);
     const int64_t bytes = ranks->size * (int64_t)sizeof *own;
-    int64_t *const begin = ranks->word_counts;
-    for (int r = 0; r <= ranks->size; r++) begin[r] = r;
     memcpy(m->here, own, (size_t)bytes);
     TRY(enter(m));
-    vscan_status status = upload(m, 0, bytes);
-    if (status == VSCAN_OK) status = swap(m, m->there, begin, m->there + bytes, begin, 8);
-    if (status == VSCAN_OK) status = download(m, bytes, bytes);
-    if (status == VSCAN_OK) memcpy(all, m->here + bytes, (size_t)bytes);
-    all[ranks->rank] = own[ranks->rank];
-    return leave(m, status);
+    return leave(m, m->words != NULL && bytes <= piece_of(m) ? pick_from_all(m, bytes, all)
+                                                             : swap_longs(m, own, bytes, all));
 }
 
 /* Where a state lies in the staging area: 0 and 1 are sent, 2 comes. */
@@ -297,19 +350,28 @@ static vscan_status receive_state(struct of_nccl *m, int from, void *state, int 
 }
 
 static vscan_status send(vscan__ranks *ranks, int to, int message, const void *state, int bytes) {
-    TRY(enter(of(ranks)));
-    return leave(of(ranks), send_state(of(ranks), to, message, state, bytes));
+    struct of_nccl *const m = of(ranks);
+    if (m->words != NULL) vscan__ranks_put_state(m->words, message, state, bytes);
+    TRY(enter_words(m));
+    return leave_words(m, m->words != NULL ? VSCAN_OK : send_state(m, to, message, state, bytes));
 }
 
 static vscan_status receive(vscan__ranks *ranks, int from, int message, void *state, int bytes) {
-    (void)message; /* they come in the order in which they are sent */
-    TRY(enter(of(ranks)));
-    return leave(of(ranks), receive_state(of(ranks), from, state, bytes));
+    struct of_nccl *const m = of(ranks);
+    TRY(enter_words(m));
+    if (m->words == NULL) /* they come in the order in which they are sent */
+        return leave(m, receive_state(m, from, state, bytes));
+    for (int look = 0; !vscan__ranks_take_state(m->words, from, message, state, bytes); look++)
+        TRY(look_again(m, look));
+    return VSCAN_OK;
 }
 
 static vscan_status wait_sent(vscan__ranks *ranks) {
-    TRY(enter(of(ranks)));
-    return leave(of(ranks), wait_done(of(ranks)));
+    struct of_nccl *const m = of(ranks);
+    TRY(enter_words(m));
+    if (m->words == NULL) return leave(m, wait_done(m));
+    for (int look = 0; !vscan__ranks_states_are_taken(m->words); look++) TRY(look_again(m, look));
+    return VSCAN_OK;
 }
 
 /*
@@ -390,6 +452,7 @@ static vscan_status end(vscan__ranks *ranks) {
     if (m->comm != NULL) status = leave(m, leave_all(m));
     if (m->stream != NULL) (void)m->driver.stream_destroy(m->stream);
     (void)vscan_buffer_destroy(m->buffer);
+    vscan__ranks_leave_words(m->words);
     vscan__ranks_close_driver(&m->driver);
     if (m->nccl.library != NULL) (void)dlclose(m->nccl.library);
     return status;
@@ -477,6 +540,28 @@ static vscan_status join(struct of_nccl *m, vscan_status status, void *comm) {
     return give_up(m, "ncclCommSplit", "another rank has refused its arguments");
 }
 
+/* Memory for words, where all ranks can share it. The name of rank 0 is told to all, and whether all have joined. */
+static vscan_status share_words(struct of_nccl *m) {
+    vscan__ranks *const ranks = &m->shared;
+    char name[NAME_OF_WORDS] = "";
+    const int64_t piece = piece_of(m);
+    if (ranks->rank == 0) vscan__ranks_make_words(name, ranks->size, piece);
+    memcpy(m->here, name, sizeof name);
+    vscan_status status = gather_piece(m, NAME_OF_WORDS);
+    if (status == VSCAN_OK) memcpy(name, m->here + NAME_OF_WORDS, sizeof name);
+    struct vscan__ranks_words *const words =
+        vscan__ranks_join_words(name, ranks->size, ranks->rank, piece);
+    const int64_t joined = words != NULL;
+    int64_t all_joined = 0;
+    if (status == VSCAN_OK) status = reduce(m, NCCL_MIN, &joined, &all_joined, 1);
+    if (ranks->rank == 0) vscan__ranks_forget_words(name);
+    if (status == VSCAN_OK && all_joined != 0)
+        m->words = words;
+    else
+        vscan__ranks_leave_words(words);
+    return status;
+}
+
 vscan_status vscan_ranks_create_nccl(vscan_ctx *ctx, void *comm, const vscan_ranks_options *options,
                                      vscan_ranks **ranks) {
     struct of_nccl *const m = calloc(1, sizeof *m);
@@ -491,6 +576,8 @@ vscan_status vscan_ranks_create_nccl(vscan_ctx *ctx, void *comm, const vscan_ran
         status = note(m, m->nccl.CommCount(comm, &shared->size), "ncclCommCount");
     if (status == VSCAN_OK) {
         status = join(m, prepare(m, ctx, options, comm), comm);
+        if (status == VSCAN_OK) status = enter(m);
+        if (status == VSCAN_OK) status = leave(m, share_words(m));
         if (status == VSCAN_OK) status = vscan__ranks_publish(shared, VSCAN_OK, ctx, ranks);
     }
     return status == VSCAN_OK ? VSCAN_OK : vscan__ranks_release(shared, status);

@@ -299,10 +299,17 @@ void test_moves(int64_t number) {
 static void run_move(int call, const struct moved_part *keys, const struct moved_part *places,
                      const struct moved_part *to) {
     switch (call) {
-    case 0: OK(vscan_ranks_gather(group, keys->buffer, places->buffer, to->buffer)); break;
-    case 1: OK(vscan_ranks_permute(group, keys->buffer, places->buffer, to->buffer, NULL)); break;
-    case 2: OK(vscan_ranks_sort(group, keys->buffer, NULL, to->buffer, NULL, NULL)); break;
-    default: OK(vscan_ranks_rebalance(group, keys->buffer, to->buffer));
+    case 0:
+        OK(vscan_ranks_gather(group, keys->buffer, places->buffer, to->buffer));
+        break;
+    case 1:
+        OK(vscan_ranks_permute(group, keys->buffer, places->buffer, to->buffer, NULL));
+        break;
+    case 2:
+        OK(vscan_ranks_sort(group, keys->buffer, NULL, to->buffer, NULL, NULL));
+        break;
+    default:
+        OK(vscan_ranks_rebalance(group, keys->buffer, to->buffer));
     }
 }
 

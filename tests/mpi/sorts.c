@@ -89,8 +89,9 @@ void test_sorts(int64_t number) {
     OK(vscan_ranks_sort(group, k.buffer, pairs ? v.buffer : NULL, k_out.buffer,
                         pairs ? v_out.buffer : NULL, &options));
     int64_t told = RECORD_BYTES + 8; /* the agreement and the end */
-    if (ranks > 1) told += 8 * (ranks - 1) + 8 * ranks + 8 + 8; /* equal keys, how many come, failures */
-    for (int64_t left = bits, width; /* digits, until the cuts are known */
+    if (ranks > 1)
+        told += 8 * (ranks - 1) + 8 * ranks + 8 + 8; /* equal keys, how many come, failures */
+    for (int64_t left = bits, width;                 /* digits, until the cuts are known */
          left > 0 && counted.contributed - before.contributed > told; left -= width) {
         const int64_t digit = ranks <= 8 ? 8 : 4;
         width = left < digit ? left : digit;
