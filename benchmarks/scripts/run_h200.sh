@@ -178,6 +178,15 @@ if wanted batches && python3 -c 'import torch' 2>/dev/null; then
     LIBRARY="$run/../lib/libvscan.so" VSCAN_COMMIT="$commit" \
         python3 "$here/batches.py" $runs >"$results/batches.csv" || all_well=false
 fi
+# Group-by of a table beside PyTorch, pandas and polars, by the Python package.
+if wanted group_by && python3 -c 'import vscan, torch' 2>/dev/null; then
+    {
+        printf '# commit %s\n# GPU and driver %s\n# processor %s\n' "$commit" "${driver:-unknown}" "${processor:-unknown}"
+        python3 "$here/bench_group_by.py" --backend cuda
+        python3 "$here/bench_group_by.py" --backend cuda --rows 100000000 --groups 1000000 --runs 5
+        if python3 -c 'import pandas, polars' 2>/dev/null; then python3 "$here/bench_group_by.py" --runs 5; fi
+    } >"$results/group_by.csv" || all_well=false
+fi
 # torch.cumsum and NumPy, for the plot of README.
 if wanted torch && python3 -c 'import torch' 2>/dev/null; then
     {
