@@ -111,13 +111,10 @@ static DEVICE void store_wide(T *to, const T (&x)[V]) {
 template <class T, int R, int V>
 static DEVICE void load_chunks(T (&x)[R][V], const T *from, int step, bool wide) {
     if (wide) {
-#pragma unroll
-        for (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + r * step);
+        UNROLL_FOR (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + r * step);
     } else {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[r][j] = from[r * step + j];
+        UNROLL_FOR (int r = 0; r < R; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) x[r][j] = from[r * step + j];
     }
 }
 
@@ -125,19 +122,15 @@ static DEVICE void load_chunks(T (&x)[R][V], const T *from, int step, bool wide)
 template <class T, int R, int V, class There>
 static DEVICE void load_chunks_where(T (&x)[R][V], const T *from, int step, T none,
                                      const There &there) {
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = there(r, j) ? from[r * step + j] : none;
+    UNROLL_FOR (int r = 0; r < R; ++r)
+        UNROLL_FOR (int j = 0; j < V; ++j) x[r][j] = there(r, j) ? from[r * step + j] : none;
 }
 
 /* use(r, j) for all elements of a thread: element j of chunk r. */
 template <int R, int V, class Use>
 static DEVICE void for_each_item(const Use &use) {
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) use(r, j);
+    UNROLL_FOR (int r = 0; r < R; ++r)
+        UNROLL_FOR (int j = 0; j < V; ++j) use(r, j);
 }
 
 /* By a block: elements first .. end - 1, of `bits` bits each, are prefetched into the L2 cache. */
@@ -160,8 +153,7 @@ template <class T, int V, int R>
 static DEVICE void load_elements(T (&x)[R][V], const void *vector, const map_tile<V, R> &tile) {
     const T *const from = (const T *)vector;
     if (tile.wide) {
-#pragma unroll
-        for (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + tile.at(r, 0));
+        UNROLL_FOR (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + tile.at(r, 0));
     } else {
         for_each_item<R, V>([&](int r, int j) {
             const int64_t i = tile.at(r, j);
@@ -174,8 +166,7 @@ template <class T, int V, int R>
 static DEVICE void store_elements(void *vector, const T (&x)[R][V], const map_tile<V, R> &tile) {
     T *const to = (T *)vector;
     if (tile.wide) {
-#pragma unroll
-        for (int r = 0; r < R; ++r) store_wide<T, V>(to + tile.at(r, 0), x[r]);
+        UNROLL_FOR (int r = 0; r < R; ++r) store_wide<T, V>(to + tile.at(r, 0), x[r]);
     } else {
         for_each_item<R, V>([&](int r, int j) {
             const int64_t i = tile.at(r, j);
@@ -219,8 +210,7 @@ static DEVICE void load_flags(uint32_t (&f)[R][V], const void *flags, int type,
     } else if (tile.wide) {
         /* a chunk lies in one word: V divides 32, and tiles of bits begin with a word */
         uint32_t x[R];
-#pragma unroll
-        for (int r = 0; r < R; ++r) x[r] = words[tile.at(r, 0) >> 5];
+        UNROLL_FOR (int r = 0; r < R; ++r) x[r] = words[tile.at(r, 0) >> 5];
         for_each_item<R, V>([&](int r, int j) { f[r][j] = x[r] >> (tile.at(r, j) & 31) & 1; });
     } else {
         for_each_item<R, V>([&](int r, int j) {
@@ -242,14 +232,11 @@ static DEVICE void store_bits(uint32_t *words, const uint32_t (&f)[R][V],
                               const map_tile<V, R> &tile) {
     const int lane = threadIdx.x % 32;
     if (tile.wide) {
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             uint32_t word = 0;
-#pragma unroll
-            for (int j = 0; j < V; ++j) word |= f[r][j] << j;
+            UNROLL_FOR (int j = 0; j < V; ++j) word |= f[r][j] << j;
             word <<= lane * V & 31;
-#pragma unroll
-            for (int d = 1; d < 32 / V; d *= 2) word |= __shfl_xor_sync(warp_mask, word, d);
+            UNROLL_FOR (int d = 1; d < 32 / V; d *= 2) word |= __shfl_xor_sync(warp_mask, word, d);
             if ((lane * V & 31) == 0) words[tile.at(r, 0) >> 5] = word;
         }
         return;

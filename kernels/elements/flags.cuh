@@ -40,8 +40,7 @@ static DEVICE uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
 template <int N>
 static DEVICE uint32_t bits_of_words(const uint32_t *bytes) {
     uint32_t bits = 0;
-#pragma unroll
-    for (int j = N - 1; j >= 0; --j) bits = push_bytes(bits, bytes[j]);
+    UNROLL_FOR (int j = N - 1; j >= 0; --j) bits = push_bytes(bits, bytes[j]);
     return bits;
 }
 
@@ -92,11 +91,9 @@ static DEVICE uint32_t read_flags(const void *flags, int type, int64_t at) {
         const int misfit = (int)((uintptr_t)from & 3);
         const uint32_t *const words = (const uint32_t *)(from - misfit);
         uint32_t word[N / 4 + 1];
-#pragma unroll
-        for (int c = 0; c < N / 4; ++c) word[c] = words[c];
+        UNROLL_FOR (int c = 0; c < N / 4; ++c) word[c] = words[c];
         word[N / 4] = misfit > 0 ? words[N / 4] : 0;
-#pragma unroll
-        for (int c = 0; c < N / 4; ++c)
+        UNROLL_FOR (int c = 0; c < N / 4; ++c)
             bits |= bits_of_bytes(__funnelshift_r(word[c], word[c + 1], 8 * misfit)) << 4 * c;
     } else if (type == VSCAN_BIT) {
         const uint32_t *const words = (const uint32_t *)flags + (at >> 5);
@@ -106,10 +103,8 @@ static DEVICE uint32_t read_flags(const void *flags, int type, int64_t at) {
         const int32_t *const from = (const int32_t *)flags + at;
         if (((uintptr_t)from & 15) == 0) {
             int4 quad[N / 4];
-#pragma unroll
-            for (int c = 0; c < N / 4; ++c) quad[c] = load_quad(from + 4 * c);
-#pragma unroll
-            for (int c = 0; c < N / 4; ++c) bits |= bits_of_ints(quad[c]) << 4 * c;
+            UNROLL_FOR (int c = 0; c < N / 4; ++c) quad[c] = load_quad(from + 4 * c);
+            UNROLL_FOR (int c = 0; c < N / 4; ++c) bits |= bits_of_ints(quad[c]) << 4 * c;
         } else {
 #pragma unroll 4
             for (int j = 0; j < N; ++j) bits |= is_not_0(from[j]) << j;
@@ -143,13 +138,10 @@ static DEVICE bool read_32_bytes(uint32_t &bits, const uint8_t *from, const uint
 template <int N, int Batch, class Flag, class There>
 static DEVICE uint32_t flags_by_ballots(const Flag *from, int step, const There &there) {
     uint32_t flags = 0;
-#pragma unroll
-    for (int b = 0; b < N; b += Batch) {
+    UNROLL_FOR (int b = 0; b < N; b += Batch) {
         Flag x[Batch];
-#pragma unroll
-        for (int r = 0; r < Batch; ++r) x[r] = there(b + r) ? from[(b + r) * step] : (Flag)0;
-#pragma unroll
-        for (int r = 0; r < Batch; ++r) {
+        UNROLL_FOR (int r = 0; r < Batch; ++r) x[r] = there(b + r) ? from[(b + r) * step] : (Flag)0;
+        UNROLL_FOR (int r = 0; r < Batch; ++r) {
             const uint32_t line = __ballot_sync(warp_mask, x[r] != 0);
             const int lane = (int)threadIdx.x % 32;
             if (lane * N / 32 == b + r) flags = N == 32 ? line : line >> lane * N % 32;
@@ -194,8 +186,7 @@ struct lane_heads {
             if (((uintptr_t)from & (4 * V - 1)) == 0) {
                 load_ints(from);
             } else {
-#pragma unroll
-                for (int j = 0; j < V; ++j) raw[j] = (uint32_t)from[j];
+                UNROLL_FOR (int j = 0; j < V; ++j) raw[j] = (uint32_t)from[j];
             }
         } else if (Type == VSCAN_BYTE) {
             const char *const from = (const char *)scan.flags + at;
@@ -231,8 +222,7 @@ struct lane_heads {
     DEVICE uint32_t bits(const vscan__scan &scan, int64_t i) const {
         uint32_t mask = 0;
         if (slow) {
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 if (i + j >= scan.n) break;
                 if (i + j == 0 || head_at(scan, i + j)) mask |= 1u << j;
             }
@@ -240,8 +230,7 @@ struct lane_heads {
         }
         const int64_t at = first(scan, i);
         if (Type == VSCAN_INT) {
-#pragma unroll
-            for (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
+            UNROLL_FOR (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
         } else if (Type == VSCAN_BYTE) {
             const unsigned misfit = (unsigned)((uintptr_t)scan.flags + (uintptr_t)at) & 3;
             /* the product moves bit 8 j, whether byte j is not 0, to bit 24 + j */
@@ -276,8 +265,7 @@ template <bool Whole = false, int Rows, int V>
 static DEVICE void load_heads(lane_heads<V> (&flags)[Rows], const vscan__scan &scan, int64_t i,
                               int step) {
     with_flag_type(scan.flag_type, [&](auto type) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r) {
+        UNROLL_FOR (int r = 0; r < Rows; ++r) {
             constexpr int Type = decltype(type)::value;
             if constexpr (Whole)
                 flags[r].template load_whole<Type>(scan, (int)i + r * step);
@@ -291,8 +279,7 @@ template <int Rows, int V>
 static DEVICE void bits_of_heads(uint32_t (&heads)[Rows], const lane_heads<V> (&flags)[Rows],
                                  const vscan__scan &scan, int64_t i, int step) {
     with_flag_type(scan.flag_type, [&](auto type) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
+        UNROLL_FOR (int r = 0; r < Rows; ++r)
             heads[r] = flags[r].template bits<decltype(type)::value>(scan, i + r * step);
     });
 }

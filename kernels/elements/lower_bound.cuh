@@ -38,8 +38,7 @@ static DEVICE void lower_bounds(const Numbers &numbers, int64_t n, const int64_t
     const int lane = threadIdx.x % 32;
     int64_t base[Keys], step[Keys];
     bool more = false;
-#pragma unroll
-    for (int q = 0; q < Keys; ++q) {
+    UNROLL_FOR (int q = 0; q < Keys; ++q) {
         step[q] = guess.step;
         base[q] = (int64_t)((double)key[q] * guess.each) - probes / 2 * step[q];
         if (base[q] > n - probes * step[q]) base[q] = n - probes * step[q];
@@ -49,20 +48,17 @@ static DEVICE void lower_bounds(const Numbers &numbers, int64_t n, const int64_t
 #pragma unroll 1
     while (more) {
         bool less[Keys][Each];
-#pragma unroll
-        for (int q = 0; q < Keys; ++q)
-#pragma unroll
-            for (int k = 0; k < Each; ++k) {
+        UNROLL_FOR (int q = 0; q < Keys; ++q)
+            UNROLL_FOR (int k = 0; k < Each; ++k) {
                 const int64_t i = base[q] + (k * 32 + lane + 1) * step[q] - 1;
                 less[q][k] = low[q] < high[q] && i < high[q] && numbers[i] < key[q];
             }
         more = false;
-#pragma unroll
-        for (int q = 0; q < Keys; ++q) {
+        UNROLL_FOR (int q = 0; q < Keys; ++q) {
             if (low[q] >= high[q]) continue;
             int count = 0;
-#pragma unroll
-            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(warp_mask, less[q][k]));
+            UNROLL_FOR (int k = 0; k < Each; ++k)
+                count += __popc(__ballot_sync(warp_mask, less[q][k]));
             if (count > 0) low[q] = base[q] + count * step[q];
             if (count < probes && base[q] + (count + 1) * step[q] - 1 < high[q])
                 high[q] = base[q] + (count + 1) * step[q] - 1;

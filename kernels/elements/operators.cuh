@@ -295,10 +295,8 @@ FORM(op_and, double, op_or, long, 1, DOUBLE_TRUTH)
 /* The balanced tree over the N = 2^k values of a lane. */
 template <class Pair, int N>
 static DEVICE typename Pair::U sum_items(typename Pair::U (&x)[N]) {
-#pragma unroll
-    for (int half = 1; half < N; half *= 2)
-#pragma unroll
-        for (int j = 0; j < N; j += 2 * half) x[j] = Pair::combine(x[j], x[j + half]);
+    UNROLL_FOR (int half = 1; half < N; half *= 2)
+        UNROLL_FOR (int j = 0; j < N; j += 2 * half) x[j] = Pair::combine(x[j], x[j + half]);
     return x[0];
 }
 

@@ -15,12 +15,9 @@ namespace vscan {
 /* x[j] = all[shift + j], for a shift below V. */
 template <class T, int V>
 static DEVICE void take_shifted(T (&x)[V], T (&all)[2 * V - 1], int shift) {
-#pragma unroll
-    for (int by = V / 2; by > 0; by /= 2)
-#pragma unroll
-        for (int j = 0; j < V + by - 1; ++j) all[j] = shift & by ? all[j + by] : all[j];
-#pragma unroll
-    for (int j = 0; j < V; ++j) x[j] = all[j];
+    UNROLL_FOR (int by = V / 2; by > 0; by /= 2)
+        UNROLL_FOR (int j = 0; j < V + by - 1; ++j) all[j] = shift & by ? all[j + by] : all[j];
+    UNROLL_FOR (int j = 0; j < V; ++j) x[j] = all[j];
 }
 
 /*
@@ -38,18 +35,14 @@ static DEVICE void load_shifted(Items (&items)[Loads], const T *at, int m, int l
     int4 quad = {};
     if (lane == 0) quad = *(const int4 *)(at - m + Loads * 32 * V);
     memcpy(behind, &quad, 16);
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
+    UNROLL_FOR (int r = 0; r < Loads; ++r) {
         quad = *(const int4 *)(at - m + r * 32 * V);
         memcpy(items[r].raw, &quad, 16);
     }
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
+    UNROLL_FOR (int r = 0; r < Loads; ++r) {
         T all[2 * V - 1]; /* this lane's, then the next one's */
-#pragma unroll
-        for (int j = 0; j < V; ++j) all[j] = items[r].raw[j];
-#pragma unroll
-        for (int j = 0; j < V - 1; ++j) {
+        UNROLL_FOR (int j = 0; j < V; ++j) all[j] = items[r].raw[j];
+        UNROLL_FOR (int j = 0; j < V - 1; ++j) {
             const T of_first = r + 1 < Loads ? items[r + 1 < Loads ? r + 1 : r].raw[j] : behind[j];
             all[V + j] = __shfl_sync(warp_mask, lane == 0 ? of_first : all[j], (lane + 1) % 32);
         }
@@ -60,13 +53,10 @@ static DEVICE void load_shifted(Items (&items)[Loads], const T *at, int m, int l
 template <class Items, int Loads, class T>
 static DEVICE void store_shifted(const Items (&items)[Loads], T *at, int m, int lane) {
     constexpr int V = 16 / (int)sizeof(T);
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
+    UNROLL_FOR (int r = 0; r < Loads; ++r) {
         T all[2 * V - 1], x[V]; /* of the lane before, then this one's */
-#pragma unroll
-        for (int j = 0; j < V; ++j) all[V - 1 + j] = items[r].raw[j];
-#pragma unroll
-        for (int j = 1; j < V; ++j) {
+        UNROLL_FOR (int j = 0; j < V; ++j) all[V - 1 + j] = items[r].raw[j];
+        UNROLL_FOR (int j = 1; j < V; ++j) {
             const T of_last = items[r > 0 ? r - 1 : r].raw[j];
             all[j - 1] =
                 __shfl_sync(warp_mask, lane == 31 ? of_last : items[r].raw[j], (lane + 31) % 32);
@@ -78,13 +68,11 @@ static DEVICE void store_shifted(const Items (&items)[Loads], T *at, int m, int 
             memcpy(&quad, x, 16);
             *(int4 *)to = quad;
         } else {
-#pragma unroll
-            for (int j = 1; j < V; ++j)
+            UNROLL_FOR (int j = 1; j < V; ++j)
                 if (j >= m) to[j] = x[j];
         }
         if (r == Loads - 1 && lane == 31) {
-#pragma unroll
-            for (int j = 1; j < V; ++j)
+            UNROLL_FOR (int j = 1; j < V; ++j)
                 if (j >= V - m) to[m + j] = items[r].raw[j];
         }
     }

@@ -33,24 +33,21 @@ struct lane_elements {
     template <class T>
     DEVICE void load(T (&x)[small_lines], const void *vector) const {
         const T *const from = (const T *)vector + first;
-#pragma unroll
-        for (int r = 0; r < small_lines; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
+        UNROLL_FOR (int r = 0; r < small_lines; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
     }
     /* masks[r]: the flags of line r as bits, 0 past the n-th element. */
     template <class Flag>
     DEVICE void load_masks_of(uint32_t (&masks)[small_lines], const void *flags) const {
         Flag x[small_lines];
         load(x, flags);
-#pragma unroll
-        for (int r = 0; r < small_lines; ++r) masks[r] = __ballot_sync(warp_mask, x[r] != 0);
+        UNROLL_FOR (int r = 0; r < small_lines; ++r) masks[r] = __ballot_sync(warp_mask, x[r] != 0);
     }
     DEVICE void load_masks(uint32_t (&masks)[small_lines], const void *flags, int type) const {
         if (type == VSCAN_INT) return load_masks_of<int32_t>(masks, flags);
         if (type == VSCAN_BYTE) return load_masks_of<uint8_t>(masks, flags);
         const int begin = first & ~31;
         const uint32_t *const words = (const uint32_t *)flags + begin / 32;
-#pragma unroll
-        for (int r = 0; r < small_lines; ++r) {
+        UNROLL_FOR (int r = 0; r < small_lines; ++r) {
             const int left = n - begin - 32 * r;
             masks[r] = left > 0 ? words[r] : 0;
             if (left < 32) masks[r] &= bits_below(left > 0 ? left : 0);

@@ -59,8 +59,7 @@ struct lane_items {
     template <class I>
     DEVICE void load(const In *in, I i, I n, bool backward, const pair_transform &transform) {
         const In *const from = backward ? in + (n - V - i) : in + i;
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             raw[j] = i + (backward ? V - 1 - j : j) < n ? (T)from[j]
                                                         : Pair::out(Pair::identity, transform);
     }
@@ -68,14 +67,14 @@ struct lane_items {
     /* x[j] = Pair::in(element at position i + j), or the identity from position n on */
     DEVICE void items(typename Pair::U (&x)[V], bool backward,
                       const pair_transform &transform) const {
-#pragma unroll
-        for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j], transform);
+        UNROLL_FOR (int j = 0; j < V; ++j)
+            x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j], transform);
     }
 
     DEVICE void results(const typename Pair::U (&y)[V], bool backward,
                         const pair_transform &transform) {
-#pragma unroll
-        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j], transform);
+        UNROLL_FOR (int j = 0; j < V; ++j)
+            raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j], transform);
     }
 
     template <class I>
@@ -88,8 +87,7 @@ struct lane_items {
     template <class I>
     DEVICE void store(T *out, I i, I n, bool backward) const {
         T *const to = backward ? out + (n - V - i) : out + i;
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
     }
 };

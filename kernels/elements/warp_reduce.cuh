@@ -20,8 +20,7 @@ template <class Pair>
 struct over_lanes {
     using U = typename Pair::U;
     static DEVICE U sum(U x) {
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) x = across<Pair>(x, d);
+        UNROLL_FOR (int d = 1; d < 32; d *= 2) x = across<Pair>(x, d);
         return x;
     }
 };
@@ -75,8 +74,7 @@ static DEVICE typename Pair::U rows_over_lanes(typename Pair::U (&x)[N], int lan
         return rows_over_lanes<Pair, 1, End, 2 * Distance>(x, lane);
     } else {
         const bool odd = lane & Distance;
-#pragma unroll
-        for (int r = 0; r < Rows; r += 2) {
+        UNROLL_FOR (int r = 0; r < Rows; r += 2) {
             const U keep = odd ? x[r + 1] : x[r], give = odd ? x[r] : x[r + 1];
             x[r / 2] = Pair::combine(keep, __shfl_xor_sync(warp_mask, give, Distance));
         }

@@ -19,6 +19,11 @@
 /* Functions of kernels are part of their callers: no calls, and arrays stay in registers. */
 #define DEVICE __device__ __forceinline__
 
+/* A loop that is unrolled, so that what its counter is an index of can be in registers; and one that is not, which
+   makes less code, or needs fewer registers. */
+#define UNROLL_FOR _Pragma("unroll") for
+#define ROLLED_FOR _Pragma("unroll 1") for
+
 #ifdef VSCAN_EMULATOR
 #include "emulated.h"
 #else

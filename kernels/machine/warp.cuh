@@ -14,8 +14,7 @@ static constexpr unsigned warp_mask = 0xffffffffu;
 /* The sum over all lanes, in every lane. */
 template <class T>
 static DEVICE T warp_sum(T x) {
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(warp_mask, x, d);
+    UNROLL_FOR (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(warp_mask, x, d);
     return x;
 }
 
@@ -23,8 +22,7 @@ static DEVICE T warp_sum(T x) {
 template <int Lanes = 32, class T>
 static DEVICE T warp_inclusive_sum(T x) {
     const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int d = 1; d < Lanes; d *= 2) {
+    UNROLL_FOR (int d = 1; d < Lanes; d *= 2) {
         const T left = __shfl_up_sync(warp_mask, x, d);
         if (lane >= d) x += left;
     }

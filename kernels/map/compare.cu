@@ -55,8 +55,7 @@ __global__ void __launch_bounds__(map_threads) logic_bits(const __grid_constant_
     uint32_t a[R][V], b[R][V];
     load_elements<uint32_t, V, R>(a, g.map.a, tile);
     if (g.map.row != vscan__logic_not) load_elements<uint32_t, V, R>(b, g.map.b, tile);
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
+    UNROLL_FOR (int j = 0; j < V; ++j) {
         a[0][j] = logic(g.map.row, a[0][j], g.map.row == vscan__logic_not ? ~0u : b[0][j]);
         if (tile.at(0, j) == n - 1 && g.map.n % 32 != 0) {
             const uint32_t kept = 0xffffffffu << g.map.n % 32;
@@ -182,23 +181,18 @@ __global__ void __launch_bounds__(map_threads)
     const bool to_bits = g.map.out_type == VSCAN_BIT;
     if (tile.wide && to_bits) {
         uint32_t x[R][4];
-#pragma unroll
-        for (int r = 0; r < R; ++r)
+        UNROLL_FOR (int r = 0; r < R; ++r)
             load_wide<uint32_t, 4>(x[r],
                                    (const uint32_t *)((const uint8_t *)g.map.a + tile.at(r, 0)));
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             ((uint16_t *)g.map.out)[tile.at(r, 0) / V] = (uint16_t)bits_of_words<4>(x[r]);
         }
     } else if (tile.wide) {
         uint32_t bits[R];
-#pragma unroll
-        for (int r = 0; r < R; ++r) bits[r] = ((const uint16_t *)g.map.a)[tile.at(r, 0) / V];
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) bits[r] = ((const uint16_t *)g.map.a)[tile.at(r, 0) / V];
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             uint32_t x[4];
-#pragma unroll
-            for (int j = 0; j < 4; ++j) x[j] = bytes_of_bits(bits[r] >> 4 * j & 15);
+            UNROLL_FOR (int j = 0; j < 4; ++j) x[j] = bytes_of_bits(bits[r] >> 4 * j & 15);
             store_wide<uint32_t, 4>((uint32_t *)((uint8_t *)g.map.out + tile.at(r, 0)), x);
         }
     } else {

@@ -56,33 +56,26 @@ static DEVICE void load_fours(uint32_t (&x)[R][W], const void *vector, uint32_t 
             if (i < tile.end) x[r][j / 4] |= (uint32_t)from[i] << 8 * (j % 4);
         });
     } else if (misfit == 0) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
+        UNROLL_FOR (int r = 0; r < R; ++r)
             load_wide<uint32_t, W>(x[r], (const uint32_t *)(from + tile.at(r, 0)));
     } else {
         uint32_t two[R][2 * W];
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             const uint32_t *const words = (const uint32_t *)(from + tile.at(r, 0) - misfit);
             uint32_t low[W], high[W];
             load_wide<uint32_t, W>(low, words);
             load_wide<uint32_t, W>(high, words + W);
-#pragma unroll
-            for (int w = 0; w < W; ++w) {
+            UNROLL_FOR (int w = 0; w < W; ++w) {
                 two[r][w] = low[w];
                 two[r][W + w] = high[w];
             }
         }
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             /* by whole words, which a constant index keeps in registers, then by the bytes left */
-#pragma unroll
-            for (int step = W / 2; step > 0; step /= 2)
+            UNROLL_FOR (int step = W / 2; step > 0; step /= 2)
                 if (misfit / 4 & step)
-#pragma unroll
-                    for (int w = 0; w + step < 2 * W; ++w) two[r][w] = two[r][w + step];
-#pragma unroll
-            for (int w = 0; w < W; ++w)
+                    UNROLL_FOR (int w = 0; w + step < 2 * W; ++w) two[r][w] = two[r][w + step];
+            UNROLL_FOR (int w = 0; w < W; ++w)
                 x[r][w] = __funnelshift_r(two[r][w], two[r][w + 1], 8 * (misfit % 4));
         }
     }
@@ -108,15 +101,12 @@ __global__ void __launch_bounds__(map_threads)
         for_each_item<R, V>([&](int r, int j) { f[r][j] = a[r][0] >> 8 * j & 1; });
         store_elements<uint32_t, V, R>(g.map.out, f, tile);
     } else if (tile.wide && g.map.out_type == VSCAN_BYTE) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
+        UNROLL_FOR (int r = 0; r < R; ++r)
             store_wide<uint32_t, W>((uint32_t *)((uint8_t *)g.map.out + tile.at(r, 0)), a[r]);
     } else if (tile.wide) {
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             uint32_t bits = 0;
-#pragma unroll
-            for (int w = 0; w < W; ++w) /* the product moves bit 8 j to bit 24 + j */
+            UNROLL_FOR (int w = 0; w < W; ++w) /* the product moves bit 8 j to bit 24 + j */
                 bits |= (a[r][w] * 0x01020408u >> 24) << 4 * w;
             ((uint16_t *)g.map.out)[tile.at(r, 0) / 16] = (uint16_t)bits;
         }

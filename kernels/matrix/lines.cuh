@@ -96,13 +96,11 @@ static DEVICE bool has_r4(const vscan__matrix &matrix) {
 template <class Pair, int R>
 static DEVICE void scan_slice(typename Pair::U (&x)[R], int here) {
     if (here < R) {
-#pragma unroll
-        for (int j = 0; j < R; ++j)
+        UNROLL_FOR (int j = 0; j < R; ++j)
             if (j >= here) x[j] = Pair::identity;
     }
     if constexpr (Pair::in_any_order) {
-#pragma unroll
-        for (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
+        UNROLL_FOR (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
     } else {
         network<Pair>(x);
     }
@@ -112,8 +110,7 @@ static DEVICE void scan_slice(typename Pair::U (&x)[R], int here) {
 template <class U, int R>
 static DEVICE U last_of(const U (&x)[R], int here, U none) {
     U last = none;
-#pragma unroll
-    for (int j = 0; j < R; ++j)
+    UNROLL_FOR (int j = 0; j < R; ++j)
         if (j == here - 1) last = x[j];
     return last;
 }

@@ -58,8 +58,7 @@ static DEVICE void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
                               bool writes, Done done) {
     using U = typename Pair::U;
     uint32_t any = 0, before = 0, heads = 0;
-#pragma unroll
-    for (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
+    UNROLL_FOR (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
         const uint32_t count = from.all_heads[b][lane];
         const uint32_t any_here = __ballot_sync(warp_mask, count != 0);
         uint32_t all = any_here != 0;
@@ -81,8 +80,7 @@ static DEVICE void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
 #pragma unroll(Segmented || (Blocks > 1 && sizeof(U) == 4) ? quads / 2 : quads)
     for (int q = 0; q < quads; ++q) {
         packed<U, wide> s = from.sums[lane].quads[q], r1;
-#pragma unroll
-        for (int j = 0; j < wide; ++j) {
+        UNROLL_FOR (int j = 0; j < wide; ++j) {
             r1.value[j] = sum;
             if (Segmented ? !(any & 1u << (q * wide + j)) : q + j > 0)
                 s.value[j] = Pair::combine(sum, s.value[j]);

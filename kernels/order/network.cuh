@@ -22,10 +22,8 @@ static DEVICE unsigned lanes_between(unsigned ballot, int from, int lane) {
 /* x[j] becomes the sum of x[0 .. j], or of its segment. */
 template <class Pair, bool Segmented = false, int R>
 static DEVICE void network(typename Pair::U (&x)[R], uint32_t heads = 0) {
-#pragma unroll
-    for (int half = 1; half < R; half *= 2) {
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+    UNROLL_FOR (int half = 1; half < R; half *= 2) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             if (!(j & half)) continue;
             const int first = j & ~(half - 1); /* of the right half */
             const uint32_t span = (2u << j) - (1u << first);
@@ -41,11 +39,9 @@ static DEVICE uint32_t network_spreading_heads(typename Pair::U (&x)[R], uint32_
     if constexpr (!Segmented) {
         network<Pair>(x);
     } else {
-#pragma unroll
-        for (int half = 1; half < R; half *= 2) {
+        UNROLL_FOR (int half = 1; half < R; half *= 2) {
             /* heads, bit j: a segment begins in its block of `half` elements, up to x[j] */
-#pragma unroll
-            for (int j = 0; j < R; ++j)
+            UNROLL_FOR (int j = 0; j < R; ++j)
                 if (j & half)
                     combine_where<Pair>(!(heads & 1u << j), x[(j & ~(half - 1)) - 1], x[j]);
             /* the last bits of left halves are carried to all bits of the right halves */
@@ -67,15 +63,13 @@ static DEVICE uint32_t network_spreading_heads(typename Pair::U (&x)[R], uint32_
 template <class Pair, bool Segmented, int Lanes, int R>
 static DEVICE void network_over_lanes(typename Pair::U (&x)[R], uint32_t heads, unsigned any, int k,
                                       int first_lane, int used = Lanes) {
-#pragma unroll
-    for (int half = 1; half < Lanes; half *= 2) {
+    UNROLL_FOR (int half = 1; half < Lanes; half *= 2) {
         if (half >= used) break;
         const int first = first_lane + (k & ~(half - 1));
         const typename Pair::U left = __shfl_sync(warp_mask, x[R - 1], first - 1);
         bool take = k & half;
         if (Segmented) take = take && lanes_between(any, first, first_lane + k) == 0;
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             const bool here = Segmented ? take && (heads & ((2u << j) - 1)) == 0 : take;
             x[j] = Pair::combine(here ? left : Pair::identity, x[j]);
         }
@@ -93,8 +87,7 @@ static DEVICE void sklansky(typename Pair::U (&x)[V], uint32_t heads, unsigned a
     network<Pair, Segmented>(x, heads);
     if constexpr (Pair::in_any_order && V > 1) {
         U upto = x[V - 1];
-#pragma unroll
-        for (int half = 1; half < Lanes; half *= 2) {
+        UNROLL_FOR (int half = 1; half < Lanes; half *= 2) {
             if (half >= used) break;
             const int first = lane & ~(half - 1);
             const U left = __shfl_sync(warp_mask, upto, first - 1);
@@ -104,8 +97,7 @@ static DEVICE void sklansky(typename Pair::U (&x)[V], uint32_t heads, unsigned a
         }
         U left = __shfl_up_sync(warp_mask, upto, 1);
         if (lane % Lanes == 0) left = Pair::identity;
-#pragma unroll
-        for (int j = 0; j + 1 < V; ++j) {
+        UNROLL_FOR (int j = 0; j + 1 < V; ++j) {
             const bool cut = Segmented && (heads & ((2u << j) - 1));
             x[j] = Pair::combine(cut ? Pair::identity : left, x[j]);
         }

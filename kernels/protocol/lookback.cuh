@@ -109,8 +109,7 @@ static DEVICE void scrub(const lookback_memory &memory, epoch_t epoch, int threa
     const int64_t from = (int64_t)(number_of(epoch) / scrub_every) * stretch;
     const int64_t to = from + stretch < memory.capacity ? from + stretch : memory.capacity;
     const uint32_t other_half = ~epoch & (odd_half | even_half);
-#pragma unroll 1
-    for (int64_t at = from + thread; at < to; at += threads)
+    ROLLED_FOR (int64_t at = from + thread; at < to; at += threads)
         clear_bits(words_of(memory) + at, (status_word)other_half << 32);
 }
 
@@ -218,8 +217,7 @@ static DEVICE uint32_t try_read_each(const lookback_memory &memory, epoch_t epoc
         status_word w[2];
         load_relaxed(words_of(memory) + at, &w[0], &w[1]);
         uint32_t published = 0;
-#pragma unroll
-        for (int k = 0; k < 2; ++k) {
+        UNROLL_FOR (int k = 0; k < 2; ++k) {
             const uint32_t bits = (uint32_t)w[k], upper = (uint32_t)(w[k] >> 32);
             memcpy(&value[k], &bits, 4);
             heads[k] = upper & head_count_mask;
@@ -246,8 +244,7 @@ static DEVICE void wait_for_all(const lookback_memory &memory, epoch_t epoch, U 
     bool ready;
     do {
         ready = true;
-#pragma unroll
-        for (int k = 0; k < N; ++k) {
+        UNROLL_FOR (int k = 0; k < N; ++k) {
             value[k] = nothing;
             heads[k] = 0;
             if (first + k * Stride < end)

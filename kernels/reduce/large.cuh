@@ -126,8 +126,7 @@ struct tile_prefix {
     static DEVICE void pass(before_tile<Pair> &before, const U *x, int first) {
         U all[32];
         read_quads(all, x);
-#pragma unroll
-        for (int j = 0; j < batch - 1; ++j) before.r3 = Pair::combine(before.r3, all[j]);
+        UNROLL_FOR (int j = 0; j < batch - 1; ++j) before.r3 = Pair::combine(before.r3, all[j]);
         before.pass(first + batch - 1, all[batch - 1]);
     }
 
@@ -141,8 +140,7 @@ struct tile_prefix {
         else
             load_relaxed(words_of(memory) + 2 * at, &w[0], &w[1]);
         uint32_t wrong = 0, bits[sizeof(U) / 4];
-#pragma unroll
-        for (int k = 0; k < (int)sizeof(U) / 4; ++k) {
+        UNROLL_FOR (int k = 0; k < (int)sizeof(U) / 4; ++k) {
             bits[k] = (uint32_t)w[k];
             wrong |= (uint32_t)(w[k] >> 32) ^ epoch;
         }
@@ -167,8 +165,7 @@ struct tile_prefix {
             /* Words are there for whole batches. With loads under conditions the compiler would run
                out of predicates, and have loads wait for others; so too with a comparison each. */
             uint32_t wrong = 0;
-#pragma unroll
-            for (int k = 0; k < all; ++k) {
+            UNROLL_FOR (int k = 0; k < all; ++k) {
                 const uint32_t other = try_epoch(a.lookback, epoch, at + k * batch, &x[k]);
                 if (k < count) wrong |= other;
             }
@@ -176,8 +173,7 @@ struct tile_prefix {
         }
         __syncwarp();
         seen();
-#pragma unroll
-        for (int k = 0; k < all; ++k)
+        UNROLL_FOR (int k = 0; k < all; ++k)
             if (k >= count) x[k] = Pair::identity;
         return from_left<Pair>(x);
     }
@@ -288,8 +284,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
             const auto publish_sums = [&](int64_t at, const U(&sums)[warps]) {
                 if (threadIdx.x != 0) return;
                 U x[warps];
-#pragma unroll
-                for (int w = 0; w < warps; ++w) x[w] = sums[w];
+                UNROLL_FOR (int w = 0; w < warps; ++w) x[w] = sums[w];
                 jitter(a.lookback, epoch, at, jitter_publish);
                 publish<U>(a.lookback, epoch, at, sum_items<Pair>(x));
             };

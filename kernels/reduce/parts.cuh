@@ -74,8 +74,7 @@ struct reduce_part_shape {
 template <class U, int N>
 static DEVICE void read_quads(U (&x)[N], const U *from) {
     int4 quads[sizeof x / 16];
-#pragma unroll
-    for (int q = 0; q < (int)(sizeof x / 16); ++q) quads[q] = ((const int4 *)from)[q];
+    UNROLL_FOR (int q = 0; q < (int)(sizeof x / 16); ++q) quads[q] = ((const int4 *)from)[q];
     memcpy(x, quads, sizeof x);
 }
 
@@ -144,10 +143,8 @@ static DEVICE typename Pair::U sum_part(const reduce_arguments &a, int64_t first
         sizeof(I) < 8 || end - begin < shape::items ? (int)(end - begin) : shape::items;
     const T *const at = (const T *)a.body + (sign < 0 ? end - V - begin : begin);
     T raw[loads][V];
-#pragma unroll
-    for (int r = 0; r < loads; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) raw[r][j] = 0;
+    UNROLL_FOR (int r = 0; r < loads; ++r)
+        UNROLL_FOR (int j = 0; j < V; ++j) raw[r][j] = 0;
     /* whether load r has elements of the vector; not aligned, it is a whole group */
     const auto there = [&](int r) { return (Aligned ? i : 0) + r * 32 * V < left; };
     const auto load = [&](int r, int k) {
@@ -162,24 +159,20 @@ static DEVICE typename Pair::U sum_part(const reduce_arguments &a, int64_t first
         /* Loads behind the end repeat the last vector, since unconditional loads are issued
            sooner. In a block that runs once this is slower. */
         if (Whole || left > 0) {
-#pragma unroll
-            for (int r = 0; r < loads; ++r) {
+            UNROLL_FOR (int r = 0; r < loads; ++r) {
                 const int k = i + r * 32 * V;
                 load(r, Whole || there(r) ? k : Aligned ? left - V : i);
             }
         }
     } else {
-#pragma unroll
-        for (int r = 0; r < loads; ++r)
+        UNROLL_FOR (int r = 0; r < loads; ++r)
             if (there(r)) load(r, i + r * 32 * V);
     }
     meanwhile();
     U x[loads];
-#pragma unroll
-    for (int r = 0; r < loads; ++r) {
+    UNROLL_FOR (int r = 0; r < loads; ++r) {
         U items[V];
-#pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], a.transform);
+        UNROLL_FOR (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], a.transform);
         x[r] = sum_items<Pair>(items);
         if (!Whole && !there(r)) x[r] = Pair::identity;
     }
@@ -209,8 +202,7 @@ static DEVICE typename Pair::U sum_any_part(const reduce_arguments &a, int64_t f
 template <class Pair, class U, int N>
 static DEVICE U from_left(const U (&x)[N]) {
     U sum = x[0];
-#pragma unroll
-    for (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
+    UNROLL_FOR (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
     return sum;
 }
 
@@ -219,10 +211,8 @@ static DEVICE U from_left(const U (&x)[N]) {
 template <class Pair, int N, class U>
 static DEVICE U add_lanes(U p, U x, int first) {
     U all[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
-#pragma unroll
-    for (int j = 0; j < N; ++j) p = Pair::combine(p, all[j]);
+    UNROLL_FOR (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
+    UNROLL_FOR (int j = 0; j < N; ++j) p = Pair::combine(p, all[j]);
     return p;
 }
 

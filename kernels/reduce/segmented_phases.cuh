@@ -113,18 +113,15 @@ struct next_partition : segmented_state<Pair> {
         const uint32_t heads = coming.line;
         line_sums s;
         U x[R];
-#pragma unroll
-        for (int c = 0; c < R / V; ++c) {
+        UNROLL_FOR (int c = 0; c < R / V; ++c) {
             T raw[V];
             const int4 quad = *(const int4 *)swizzled(share, lane * R + c * V);
             memcpy(raw, &quad, 16);
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j], a.transform);
+            UNROLL_FOR (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j], a.transform);
         }
         __syncwarp();
         if (Pair::in_any_order && a.scan.has_initial) {
-#pragma unroll
-            for (int j = 0; j < R; ++j)
+            UNROLL_FOR (int j = 0; j < R; ++j)
                 if (heads >> j & 1) x[j] = Pair::combine(initial, x[j]);
         }
         if (coming.warp_count == 0)
@@ -163,8 +160,7 @@ struct next_partition : segmented_state<Pair> {
         s.any = __ballot_sync(warp_mask, head);
         s.group = lane & ~(G - 1);
         if constexpr (Pair::in_any_order) {
-#pragma unroll
-            for (int half = G; half < 32; half *= 2) {
+            UNROLL_FOR (int half = G; half < 32; half *= 2) {
                 const int right = lane & ~(half - 1);
                 const U left = __shfl_sync(warp_mask, sum, right - 1);
                 const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
@@ -213,8 +209,7 @@ struct next_partition : segmented_state<Pair> {
             coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
             const bool first_group =
                 !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
-#pragma unroll
-            for (int half = 1; half < segments_warps; half *= 2) {
+            UNROLL_FOR (int half = 1; half < segments_warps; half *= 2) {
                 const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
                 const U left = __shfl_sync(warp_mask, level, right - 1);
                 const U left_here = __shfl_sync(warp_mask, level, right_here - 1);
@@ -374,8 +369,7 @@ struct partition_look_back : next_partition<Pair> {
         const unsigned cut = __ballot_sync(warp_mask, heads != 0);
         if constexpr (Pair::in_any_order) { /* nothing before the last head counts */
             if (cut && lane < 31 - __clz((int)cut)) sum = Pair::identity;
-#pragma unroll
-            for (int d = 16; d > 0; d /= 2)
+            UNROLL_FOR (int d = 16; d > 0; d /= 2)
                 sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
             if (lane == 0) shared.tiles[warp] = sum;
         } else {
@@ -389,14 +383,12 @@ struct partition_look_back : next_partition<Pair> {
 
     DEVICE void add_tiles(int64_t own) {
         uint32_t heads_here = lane < warps ? shared.tile_counts[lane] : 0;
-#pragma unroll
-        for (int d = segments_warps / 2; d > 0; d /= 2)
+        UNROLL_FOR (int d = segments_warps / 2; d > 0; d /= 2)
             heads_here += __shfl_down_sync(warp_mask, heads_here, d);
         before += __shfl_sync(warp_mask, heads_here, 0);
         if (warp != 0) return;
         if constexpr (Pair::in_any_order) {
-#pragma unroll
-            for (int w = 0; w < segments_warps; ++w) {
+            UNROLL_FOR (int w = 0; w < segments_warps; ++w) {
                 if (w >= warps) continue;
                 p = shared.tile_heads[w] ? shared.tiles[w] : Pair::combine(p, shared.tiles[w]);
             }
@@ -421,8 +413,7 @@ struct partition_look_back : next_partition<Pair> {
             while (t < to) { /* the next ones are loaded while these are added */
                 load_values(next_x, shared.tiles + t + step);
                 __syncwarp(); /* or ptxas would load them later */
-#pragma unroll
-                for (int j = 0; j < step; ++j) {
+                UNROLL_FOR (int j = 0; j < step; ++j) {
                     p.r3 = Pair::combine(p.r3, x[j]);
                     x[j] = next_x[j];
                 }
@@ -478,8 +469,8 @@ struct segmented_reduction : partition_look_back<Pair> {
         const T *const share = share_of(buffer ^ 1, warp);
         if (a.scan.out != nullptr) {
             T *const line = (T *)a.scan.out + partition * items + threadIdx.x * R - 1;
-#pragma unroll 1
-            for (uint32_t left = staged.line; left != 0; left &= left - 1, ++staged.line_rank)
+            ROLLED_FOR (uint32_t left = staged.line; left != 0;
+                        left &= left - 1, ++staged.line_rank)
                 if (staged.warp_rank + staged.line_rank > 0)
                     line[__ffs((int)left) - 1] =
                         with_initial(share[staged_at<T>(staged.line_rank)]);

@@ -104,8 +104,7 @@ static DEVICE uint32_t since_last_head(uint32_t heads, uint32_t below) {
 template <int N, class U>
 static DEVICE void load_values(U (&x)[N], const U *values) {
     constexpr int V = N * (int)sizeof(U) < 16 ? N : 16 / (int)sizeof(U); /* a test may have few */
-#pragma unroll
-    for (int c = 0; c < N; c += V) {
+    UNROLL_FOR (int c = 0; c < N; c += V) {
         if (V * sizeof(U) < 16) {
             memcpy(x, values, sizeof x);
             continue;
@@ -118,8 +117,7 @@ static DEVICE void load_values(U (&x)[N], const U *values) {
 /* Adds, from left to right, the values j whose bit G * j is set. */
 template <class Pair, int G, int N, class U>
 static DEVICE U add_under(uint32_t mask, U sum, const U (&x)[N]) {
-#pragma unroll
-    for (int j = 0; j < N; ++j)
+    UNROLL_FOR (int j = 0; j < N; ++j)
         if (mask & 1u << (G * j)) sum = Pair::combine(sum, x[j]);
     return sum;
 }
@@ -145,27 +143,23 @@ static DEVICE void load_share(const segmented_reduce_arguments &a, typename Pair
     const T *const in = (const T *)a.scan.in;
     if (a.aligned && first + shape::share <= a.scan.n) {
 #ifdef VSCAN__TMA
-#pragma unroll
-        for (int r = 0; r < vectors; ++r)
+        UNROLL_FOR (int r = 0; r < vectors; ++r)
             async_copy_16(swizzled(share, (r * 32 + lane) * V), in + first + (r * 32 + lane) * V);
 #else
         int4 x[vectors];
-#pragma unroll
-        for (int r = 0; r < vectors; ++r) x[r] = load_quad(in + first + (r * 32 + lane) * V);
-#pragma unroll
-        for (int r = 0; r < vectors; ++r) *(int4 *)swizzled(share, (r * 32 + lane) * V) = x[r];
+        UNROLL_FOR (int r = 0; r < vectors; ++r) x[r] = load_quad(in + first + (r * 32 + lane) * V);
+        UNROLL_FOR (int r = 0; r < vectors; ++r)
+            *(int4 *)swizzled(share, (r * 32 + lane) * V) = x[r];
 #endif
     } else {
         const int64_t to_end = a.scan.n - first;
         const int left = (to_end > shape::share ? shape::share : (int)to_end) - lane;
         T x[shape::line_items];
-#pragma unroll
-        for (int r = 0; r < shape::line_items; ++r) {
+        UNROLL_FOR (int r = 0; r < shape::line_items; ++r) {
             x[r] = Pair::out(Pair::identity, a.transform);
             if (r * 32 < left) x[r] = in[first + lane + r * 32];
         }
-#pragma unroll
-        for (int r = 0; r < shape::line_items; ++r) *swizzled(share, r * 32 + lane) = x[r];
+        UNROLL_FOR (int r = 0; r < shape::line_items; ++r) *swizzled(share, r * 32 + lane) = x[r];
     }
 }
 
@@ -184,8 +178,7 @@ static DEVICE uint32_t heads_of_flags(const segmented_reduce_arguments &a, int64
         if (lane * R < left) heads = ((const uint32_t *)a.scan.flags)[at >> 5] >> (at & 31);
     } else if (a.scan.flag_type == VSCAN_BYTE && a.wide_flags && left == 32 * R) {
         const int4 *const from = (const int4 *)((const uint8_t *)a.scan.flags + first + lane * R);
-#pragma unroll
-        for (int q = 0; q < R / 16; ++q) heads |= bits_of_quad<uint8_t>(from[q]) << 16 * q;
+        UNROLL_FOR (int q = 0; q < R / 16; ++q) heads |= bits_of_quad<uint8_t>(from[q]) << 16 * q;
     } else {
         const auto there = [&](int r) { return r * 32 + lane < left; };
         heads =
@@ -214,8 +207,7 @@ static DEVICE void reduce_line(typename Pair::U (&x)[R], uint32_t heads, typenam
     if constexpr (Pair::in_any_order) {
         U sum = Pair::identity;
         const int begin = rank;
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             if (heads >> j & 1) {
                 share[staged_at<T>(rank++)] = Pair::out(sum, transform);
                 sum = x[j];
@@ -227,12 +219,9 @@ static DEVICE void reduce_line(typename Pair::U (&x)[R], uint32_t heads, typenam
         *suf = sum;
     } else {
         U p[R];
-#pragma unroll
-        for (int j = 0; j < R; ++j) p[j] = heads >> j & 1 ? Pair::identity : x[j];
-#pragma unroll
-        for (int half = 1; half < R; half *= 2) {
-#pragma unroll
-            for (int j = 0; j < R; j += 2 * half) {
+        UNROLL_FOR (int j = 0; j < R; ++j) p[j] = heads >> j & 1 ? Pair::identity : x[j];
+        UNROLL_FOR (int half = 1; half < R; half *= 2) {
+            UNROLL_FOR (int j = 0; j < R; j += 2 * half) {
                 const uint32_t left = heads & ((1u << half) - 1) << j;
                 const uint32_t right = heads & ((1u << half) - 1) << (j + half);
                 const U sum = Pair::combine(x[j], p[j + half]);

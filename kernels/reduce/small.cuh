@@ -28,8 +28,7 @@ struct block_groups {
     static DEVICE U add_up(U sum, int count) {
         constexpr int some = blocks < 8 ? blocks : 8;
         U all = add_lanes<Pair, some - 1>(__shfl_sync(warp_mask, sum, 0), sum, 1);
-#pragma unroll
-        for (int first = some; first < blocks; first += some)
+        UNROLL_FOR (int first = some; first < blocks; first += some)
             if (first < count) all = add_lanes<Pair, some>(all, sum, first);
         return all;
     }
@@ -194,8 +193,8 @@ __global__ void __launch_bounds__(1024, 1)
 
         sum = lane * of_tile < all ? blocks.template sum<Pair>(lane) : Pair::identity;
         before_tile<Pair> before = before_tile<Pair>::from(f.initial(a));
-#pragma unroll
-        for (int t = 0; t < reduce_cluster; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
+        UNROLL_FOR (int t = 0; t < reduce_cluster; ++t)
+            before.pass(t, __shfl_sync(warp_mask, sum, t));
         if (lane == 0) *(T *)a.total = Pair::out(before.sum(Pair::identity), a.transform);
     }
 #endif

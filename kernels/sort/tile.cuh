@@ -118,12 +118,10 @@ static DEVICE int item_at(int i) {
 template <int I>
 static DEVICE void rank_items(uint32_t *next, uint32_t (&x)[I], int items) {
     const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < I; ++i) {
+    UNROLL_FOR (int i = 0; i < I; ++i) {
         if (i == items) break;
         uint32_t same = 0xffffffffu; /* lanes with the same digit */
-#pragma unroll
-        for (int b = 0; b < digit_bits; b += 2)
+        UNROLL_FOR (int b = 0; b < digit_bits; b += 2)
             same = all_three(same, lanes_alike(x[i], 1u << b), lanes_alike(x[i], 2u << b));
         const int last = 31 - __clz((int)same);
         const uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
@@ -144,19 +142,16 @@ template <class Shared, int I, class Publish>
 static DEVICE digit_counts rank_tile(Shared &s, uint32_t (&x)[I], int items, Publish publish) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t *const mine = s.counts[warp];
-#pragma unroll
-    for (int k = 0; k < digits / 32; ++k) mine[k * 32 + lane] = 0;
+    UNROLL_FOR (int k = 0; k < digits / 32; ++k) mine[k * 32 + lane] = 0;
     __syncwarp();
-#pragma unroll
-    for (int i = 0; i < I; ++i) {
+    UNROLL_FOR (int i = 0; i < I; ++i) {
         if (i >= items) break;
         atomicAdd(&mine[x[i]], 1u);
     }
     __syncthreads();
     digit_counts own = {0, 0};
     if (threadIdx.x < digits) {
-#pragma unroll
-        for (int w = 0; w < sort_warps; ++w) own.count += s.counts[w][threadIdx.x];
+        UNROLL_FOR (int w = 0; w < sort_warps; ++w) own.count += s.counts[w][threadIdx.x];
         publish(own.count);
         const uint32_t upto = warp_inclusive_sum(own.count);
         own.rank = upto - own.count;
@@ -164,12 +159,10 @@ static DEVICE digit_counts rank_tile(Shared &s, uint32_t (&x)[I], int items, Pub
     }
     __syncthreads();
     if (threadIdx.x < digits) {
-#pragma unroll
-        for (int w = 0; w < digits / 32 - 1; ++w)
+        UNROLL_FOR (int w = 0; w < digits / 32 - 1; ++w)
             if (w < warp) own.rank += s.sums[w];
         uint32_t rank = own.rank;
-#pragma unroll
-        for (int w = 0; w < sort_warps; ++w) {
+        UNROLL_FOR (int w = 0; w < sort_warps; ++w) {
             const uint32_t count = s.counts[w][threadIdx.x];
             s.counts[w][threadIdx.x] = rank;
             rank += count;
@@ -184,11 +177,9 @@ static DEVICE digit_counts rank_tile(Shared &s, uint32_t (&x)[I], int items, Pub
 template <class K, int I>
 static DEVICE void digits_of_items(uint32_t (&x)[I], const K (&key)[I], int count,
                                    const digit_maker<K> &digit) {
-#pragma unroll
-    for (int i = 0; i < I; ++i) x[i] = digit(key[i]);
+    UNROLL_FOR (int i = 0; i < I; ++i) x[i] = digit(key[i]);
     if (count == sort_threads * I) return;
-#pragma unroll
-    for (int i = 0; i < I; ++i)
+    UNROLL_FOR (int i = 0; i < I; ++i)
         if (item_at<I>(i) >= count) x[i] = digits - 1;
 }
 
@@ -197,11 +188,9 @@ template <bool Wide, class T, int I>
 static DEVICE void load_items(T (&x)[I], const T *from, int count) {
     from += item_at<I>(0);
     if (Wide && count == sort_threads * I) {
-#pragma unroll
-        for (int i = 0; i < I; ++i) x[i] = from[i * 32];
+        UNROLL_FOR (int i = 0; i < I; ++i) x[i] = from[i * 32];
     } else {
-#pragma unroll
-        for (int i = 0; i < I; ++i) x[i] = item_at<I>(i) < count ? from[i * 32] : T{};
+        UNROLL_FOR (int i = 0; i < I; ++i) x[i] = item_at<I>(i) < count ? from[i * 32] : T{};
     }
 }
 
@@ -211,11 +200,9 @@ static DEVICE void store_runs(T *to, const T (&x)[I], const int64_t *bases,
                               const uint32_t (&digit)[I], int count) {
     to += threadIdx.x;
     if (Wide && count == sort_threads * I) {
-#pragma unroll
-        for (int i = 0; i < I; ++i) to[bases[digit[i]] + i * sort_threads] = x[i];
+        UNROLL_FOR (int i = 0; i < I; ++i) to[bases[digit[i]] + i * sort_threads] = x[i];
     } else {
-#pragma unroll
-        for (int i = 0; i < I; ++i)
+        UNROLL_FOR (int i = 0; i < I; ++i)
             if (i * sort_threads + (int)threadIdx.x < count)
                 to[bases[digit[i]] + i * sort_threads] = x[i];
     }
@@ -226,10 +213,8 @@ template <bool Wide, class Shared, class K, int I>
 static DEVICE void write_keys(Shared &s, uint32_t (&digit)[I], int count,
                               const digit_maker<K> &digit_of_key, K *keys_out) {
     K keys[I];
-#pragma unroll
-    for (int i = 0; i < I; ++i) keys[i] = s.keys[i * sort_threads + threadIdx.x];
-#pragma unroll
-    for (int i = 0; i < I; ++i) digit[i] = digit_of_key(keys[i]);
+    UNROLL_FOR (int i = 0; i < I; ++i) keys[i] = s.keys[i * sort_threads + threadIdx.x];
+    UNROLL_FOR (int i = 0; i < I; ++i) digit[i] = digit_of_key(keys[i]);
     store_runs<Wide>(keys_out, keys, s.bases, digit, count);
 }
 
@@ -239,11 +224,9 @@ template <bool Wide, class Shared, class V, int I>
 static DEVICE void write_values(Shared &s, V *buffer, V (&values)[I], const uint32_t (&rank)[I],
                                 const uint32_t (&digit)[I], int count, V *values_out) {
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < I; ++i) buffer[rank[i]] = values[i];
+    UNROLL_FOR (int i = 0; i < I; ++i) buffer[rank[i]] = values[i];
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < I; ++i) values[i] = buffer[i * sort_threads + threadIdx.x];
+    UNROLL_FOR (int i = 0; i < I; ++i) values[i] = buffer[i * sort_threads + threadIdx.x];
     store_runs<Wide>(values_out, values, s.bases, digit, count);
 }
 
@@ -254,15 +237,12 @@ static DEVICE void write_values(Shared &s, V *buffer, V (&values)[I], const uint
 template <class W>
 static DEVICE W look_back(const W *status, int64_t tile) {
     W sum = 0;
-#pragma unroll 1
-    for (int64_t t = tile - 1;;) {
+    ROLLED_FOR (int64_t t = tile - 1;;) {
         W w[look_back_loads];
-#pragma unroll
-        for (int k = 0; k < look_back_loads; ++k)
+        UNROLL_FOR (int k = 0; k < look_back_loads; ++k)
             w[k] = t >= k ? load_relaxed(status + (t - k) * digits + threadIdx.x)
                           : status_is_prefix<W>;
-#pragma unroll
-        for (int k = 0; k < look_back_loads; ++k) {
+        UNROLL_FOR (int k = 0; k < look_back_loads; ++k) {
             if ((w[k] & ~status_value<W>) == 0) break;
             sum += w[k] & status_value<W>;
             if (w[k] & status_is_prefix<W>) return sum;

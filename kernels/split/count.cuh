@@ -19,8 +19,7 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry, int64_t (&
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int rank = Backward ? 31 - lane : lane;
     int64_t upto = value;
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
+    UNROLL_FOR (int d = 1; d < 32; d *= 2) {
         const int64_t other =
             Backward ? __shfl_down_sync(warp_mask, upto, d) : __shfl_up_sync(warp_mask, upto, d);
         if (rank >= d) upto = combine(other, upto);
@@ -28,8 +27,7 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry, int64_t (&
     if (rank == 31) sums[warp] = upto;
     __syncthreads();
     int64_t all = *carry, before = all;
-#pragma unroll
-    for (int k = 0; k < split_warps; ++k) {
+    UNROLL_FOR (int k = 0; k < split_warps; ++k) {
         const int w = Backward ? split_warps - 1 - k : k;
         if (w == warp) before = all;
         all = combine(all, sums[w]);
@@ -46,14 +44,12 @@ static constexpr int batch_chunks = split_threads * thread_chunks;
 /* Sums from .. from + thread_chunks - 1; those from `end` on are `none`. */
 static DEVICE void load_sums(uint32_t (&x)[thread_chunks], const uint32_t *sums, int64_t from,
                              int64_t end, uint32_t none) {
-#pragma unroll
-    for (int k = 0; k < thread_chunks; k += 4) {
+    UNROLL_FOR (int k = 0; k < thread_chunks; k += 4) {
         int4 quad = {};
         if (from + k < end) quad = load_quad(sums + from + k);
         memcpy(&x[k], &quad, 16);
     }
-#pragma unroll
-    for (int k = 0; k < thread_chunks; ++k)
+    UNROLL_FOR (int k = 0; k < thread_chunks; ++k)
         if (from + k >= end) x[k] = none;
 }
 
@@ -74,21 +70,18 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
         load_sums(set, s.sums.set, from, chunks, 0);
         if (segmented) load_sums(heads, s.sums.head, from, chunks, nowhere);
         int64_t own = 0;
-#pragma unroll
-        for (int k = 0; k < thread_chunks; ++k) own += set[k];
+        UNROLL_FOR (int k = 0; k < thread_chunks; ++k) own += set[k];
         const int64_t before = scan_threads<false>(own, &all, sums, plus);
         int64_t greatest = 0, at = before;
         if (segmented) {
-#pragma unroll
-            for (int k = 0; k < thread_chunks; ++k) {
+            UNROLL_FOR (int k = 0; k < thread_chunks; ++k) {
                 if (heads[k] != nowhere) greatest = at + heads[k];
                 at += set[k];
             }
             greatest = scan_threads<false>(greatest, &head, sums, max);
             at = before;
         }
-#pragma unroll
-        for (int k = 0; k < thread_chunks; ++k) {
+        UNROLL_FOR (int k = 0; k < thread_chunks; ++k) {
             if (from + k >= chunks) break;
             s.chunks[from + k].before = at;
             if (segmented) {
@@ -111,18 +104,15 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
             load_sums(set, s.sums.set, from, chunks, 0);
             load_sums(firsts, s.sums.next, from, chunks, nowhere);
             int64_t upto = from < chunks ? s.chunks[from].before : 0;
-#pragma unroll
-            for (int k = 0; k < thread_chunks; ++k) upto += set[k];
+            UNROLL_FOR (int k = 0; k < thread_chunks; ++k) upto += set[k];
             int64_t least = n, at = upto;
-#pragma unroll
-            for (int k = thread_chunks - 1; k >= 0; --k) {
+            UNROLL_FOR (int k = thread_chunks - 1; k >= 0; --k) {
                 at -= set[k];
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
             }
             least = scan_threads<true>(least, &next, sums, min);
             at = upto;
-#pragma unroll
-            for (int k = thread_chunks - 1; k >= 0; --k) {
+            UNROLL_FOR (int k = thread_chunks - 1; k >= 0; --k) {
                 at -= set[k];
                 if (from + k < chunks) s.chunks[from + k].next = least;
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
@@ -164,12 +154,10 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     if (segmented && a.scratch.heads == nullptr) prefetch_bits(a.split.heads, first, tiles, n);
     grid_dependency_wait(); /* the next kernel may then start, and load its elements */
 
-#pragma unroll 1
-    for (int begin = 0; begin < tiles; begin += split_warps) {
+    ROLLED_FOR (int begin = 0; begin < tiles; begin += split_warps) {
         /* ---- Bits ---------------------------------------------------------------------------- */
         const int items = (tiles < split_warps ? tiles : split_warps) * tile_items;
-#pragma unroll 1
-        for (int k = 0; k < (Bits ? 0 : 1 + (int)segmented); ++k) {
+        ROLLED_FOR (int k = 0; k < (Bits ? 0 : 1 + (int)segmented); ++k) {
             if ((k ? a.scratch.heads : a.scratch.flags) == nullptr) continue; /* bits already */
             flags_to_words(k ? head_words[0] : flag_words[0], k ? a.split.heads : a.split.flags,
                            k ? a.split.head_type : a.split.flag_type, (first + begin) * tile_items,

@@ -26,11 +26,10 @@ struct split_tile {
         const int at = line * 32 + (int)threadIdx.x % 32;
         const T *const in = (const T *)vector + first + at;
         if (count == tile_items) {
-#pragma unroll
-            for (int r = 0; r < warp_lines; ++r) x[r] = in[r * 32];
+            UNROLL_FOR (int r = 0; r < warp_lines; ++r) x[r] = in[r * 32];
         } else {
-#pragma unroll
-            for (int r = 0; r < warp_lines; ++r) x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
+            UNROLL_FOR (int r = 0; r < warp_lines; ++r)
+                x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
         }
     }
 };
@@ -53,8 +52,7 @@ static DEVICE void find_slots(tile_slots &slots, tile_flags &marks, int count, b
     marks.set_past(count);
     marks.count();
     if (segmented) marks.find_heads();
-#pragma unroll
-    for (int j = 0; j < lane_words; ++j) {
+    UNROLL_FOR (int j = 0; j < lane_words; ++j) {
         const int line = lane_words * lane + j;
         const uint32_t before = marks.before[j];
         const uint32_t head = segmented ? marks.head[j] : 0;
@@ -88,8 +86,7 @@ static DEVICE void move_tile(T *out, const split_tile &tile, const tile_bases &b
 
     /* ---- Slots ------------------------------------------------------------------------------- */
     const uint32_t below = bits_below(lane);
-#pragma unroll
-    for (int r = 0; r < warp_lines; ++r) {
+    UNROLL_FOR (int r = 0; r < warp_lines; ++r) {
         const uint4 at = slots.lines[line + r];
         const uint32_t start = 32u * (uint32_t)(line + r), i = start + (uint32_t)lane;
         const uint32_t set = (uint32_t)__popc(at.x & below);

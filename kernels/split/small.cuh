@@ -18,8 +18,7 @@ namespace vscan {
 static __device__ uint32_t count_elements(const vscan__split &split, int64_t first, int items) {
     const int64_t end = first + items < split.n ? first + items : split.n;
     uint32_t count = 0;
-#pragma unroll 1
-    for (int64_t i = first + threadIdx.x % 32; i < end; i += 32)
+    ROLLED_FOR (int64_t i = first + threadIdx.x % 32; i < end; i += 32)
         count += flag_at(split.flags, split.flag_type, i);
     return warp_sum(count);
 }
@@ -29,13 +28,11 @@ static __device__ uint32_t count_elements(const vscan__split &split, int64_t fir
 static DEVICE uint64_t sum_of_blocks(const split_arguments &a, epoch_t epoch, int items) {
     const int lane = threadIdx.x % 32, number = (int)blockIdx.x, blocks = (int)gridDim.x;
     uint64_t sum = 0;
-#pragma unroll 1
-    for (int begin = (int)threadIdx.x - lane; begin < blocks; begin += (int)blockDim.x) {
+    ROLLED_FOR (int begin = (int)threadIdx.x - lane; begin < blocks; begin += (int)blockDim.x) {
         const int block = begin + lane;
         uint32_t value = 0;
         bool missing = block < blocks;
-#pragma unroll 1
-        for (int poll = 0; poll < most_polls && missing; ++poll)
+        ROLLED_FOR (int poll = 0; poll < most_polls && missing; ++poll)
             missing = !try_read<uint32_t>(a.lookback, epoch, block, &value);
         for (uint32_t left; (left = __ballot_sync(warp_mask, missing)) != 0;) {
             const int helped = __ffs((int)left) - 1;
@@ -74,8 +71,7 @@ __global__ void __launch_bounds__(small_most_threads, 1)
     uint32_t masks[small_lines];
     elements.load_masks(masks, a.split.flags, a.split.flag_type);
     uint32_t own = 0;
-#pragma unroll
-    for (int r = 0; r < small_lines; ++r) own += (uint32_t)__popc(masks[r]);
+    UNROLL_FOR (int r = 0; r < small_lines; ++r) own += (uint32_t)__popc(masks[r]);
     const uint32_t sum =
         sum_over_warps(own, warp_counts);        /* then all threads have read the epoch */
     uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
@@ -100,8 +96,7 @@ __global__ void __launch_bounds__(small_most_threads, 1)
         }
     }
     const uint32_t clear = (uint32_t)elements.n - all;
-#pragma unroll
-    for (int r = 0; r < small_lines; ++r) {
+    UNROLL_FOR (int r = 0; r < small_lines; ++r) {
         const uint32_t set = at + (uint32_t)__popc(masks[r] & bits_below(lane));
         const uint32_t position =
             masks[r] >> lane & 1 ? clear + set : (uint32_t)elements.at(r) - set;
@@ -170,8 +165,7 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     if (lane == 0) sums[warp] = sum;
     __syncthreads();
     sum = 0;
-#pragma unroll
-    for (int w = 0; w < split_warps; ++w) sum += sums[w];
+    UNROLL_FOR (int w = 0; w < split_warps; ++w) sum += sums[w];
     if (threadIdx.x == 0 && before_me == (unsigned)tiles - 1) {
         a.lookback.header->arrived = 0;
         end_launch(a.lookback, epoch);

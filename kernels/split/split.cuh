@@ -84,8 +84,7 @@ static DEVICE void load_words(uint32_t (&x)[lane_words], const uint32_t *bits, i
         load_wide<uint32_t, lane_words>(x, bits + first);
         return;
     }
-#pragma unroll
-    for (int j = 0; j < lane_words; ++j) {
+    UNROLL_FOR (int j = 0; j < lane_words; ++j) {
         const uint32_t mask = bits_that_are(first + j, n);
         x[j] = mask != 0 ? bits[first + j] & mask : 0;
     }
@@ -96,15 +95,14 @@ static DEVICE void pack_flags(void *bits, const int4 (&quads)[2], int type) {
     const int lane = threadIdx.x % 32;
     if (type == VSCAN_INT) { /* 4 bits a load: two neighbours make 2 bytes, one each */
         uint32_t own = 0;
-#pragma unroll
-        for (int half = 0; half < 2; ++half) own |= bits_of_quad<int32_t>(quads[half]) << 8 * half;
+        UNROLL_FOR (int half = 0; half < 2; ++half)
+            own |= bits_of_quad<int32_t>(quads[half]) << 8 * half;
         const uint32_t other = __shfl_xor_sync(warp_mask, own, 1);
         const uint32_t both = lane % 2 ? other >> 8 | own >> 4 : own | other << 4;
         ((uint8_t *)bits)[lane % 2 * 16 + lane / 2] = (uint8_t)both;
         return;
     }
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
+    UNROLL_FOR (int half = 0; half < 2; ++half)
         ((uint16_t *)bits)[half * 32 + lane] = (uint16_t)bits_of_quad<uint8_t>(quads[half]);
 }
 
@@ -116,24 +114,21 @@ static DEVICE void flags_to_words(uint32_t *words, const void *flags, int type, 
     const int each = type == VSCAN_INT ? 256 : 1024, size = 1024 / each;
     const bool aligned = (uintptr_t)flags % 16 == 0;
     const auto is_wide = [&](int at) { return aligned && at < items && first + at + each <= n; };
-#pragma unroll 1
-    for (int begin = warp * each; begin < items; begin += loads_at_once * split_warps * each) {
+    ROLLED_FOR (int begin = warp * each; begin < items;
+                begin += loads_at_once * split_warps * each) {
         const char *const from = (const char *)flags + (first + begin) * size + lane * 16;
         const int step = split_warps * each;
         int4 quads[loads_at_once][2] = {};
-#pragma unroll
-        for (int k = 0; k < loads_at_once; ++k)
+        UNROLL_FOR (int k = 0; k < loads_at_once; ++k)
             if (is_wide(begin + k * step)) {
                 quads[k][0] = load_quad(from + k * step * size);
                 quads[k][1] = load_quad(from + k * step * size + 512);
             }
-#pragma unroll
-        for (int k = 0; k < loads_at_once; ++k) {
+        UNROLL_FOR (int k = 0; k < loads_at_once; ++k) {
             const int at = begin + k * step;
             if (is_wide(at)) pack_flags((char *)words + at / 8, quads[k], type);
         }
-#pragma unroll 1
-        for (int at = begin; at < items && at < begin + loads_at_once * step; at += step) {
+        ROLLED_FOR (int at = begin; at < items && at < begin + loads_at_once * step; at += step) {
             if (is_wide(at)) continue;
 #pragma unroll 8
             for (int r = 0; r < each / 32; ++r) {
@@ -157,29 +152,25 @@ struct tile_flags {
     /* Sets the flags past the count-th element, so that they have the last slots. */
     DEVICE void set_past(int count) {
         if (count == tile_items) return;
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j)
+        UNROLL_FOR (int j = 0; j < lane_words; ++j)
             flags[j] |= ~bits_that_are(lane_words * ((int)threadIdx.x % 32) + j, count);
     }
 
     /* By a warp that has loaded flags: K of each word and of the tile. */
     DEVICE void count() {
         uint32_t own = 0;
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
+        UNROLL_FOR (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
         const uint32_t upto = warp_inclusive_sum(own);
         set = __shfl_sync(warp_mask, upto, 31);
         before[0] = upto - own;
-#pragma unroll
-        for (int j = 1; j < lane_words; ++j)
+        UNROLL_FOR (int j = 1; j < lane_words; ++j)
             before[j] = before[j - 1] + (uint32_t)__popc(flags[j - 1]);
     }
 
     /* After count, with heads: finds last and first. Returns whether there are any heads. */
     DEVICE bool find_ends() {
         uint32_t greatest = 0, least = tile_items - set; /* of this lane's last and first head */
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j) {
+        UNROLL_FOR (int j = 0; j < lane_words; ++j) {
             if (heads[j] != 0) greatest = last_of(j);
             const int k = lane_words - 1 - j;
             if (heads[k] != 0) least = first_of(k);
@@ -194,8 +185,7 @@ struct tile_flags {
     DEVICE void find_heads() {
         const int lane = threadIdx.x % 32;
         uint32_t greatest = 0, least = tile_items - set;
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j) { /* in this lane */
+        UNROLL_FOR (int j = 0; j < lane_words; ++j) { /* in this lane */
             head[j] = greatest;
             greatest = heads[j] != 0 ? last_of(j) : greatest;
             const int k = lane_words - 1 - j;
@@ -212,8 +202,7 @@ struct tile_flags {
             __shfl_sync(warp_mask, least, right != 0 ? __ffs((int)right) - 1 : lane);
         /* K and Z never decrease from left to right. So the last head has the greatest K, and the
            first one the least Z. */
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j) {
+        UNROLL_FOR (int j = 0; j < lane_words; ++j) {
             if (left != 0 && before_lane > head[j]) head[j] = before_lane;
             if (right != 0 && after_lane < next[j]) next[j] = after_lane;
         }
@@ -222,8 +211,7 @@ struct tile_flags {
   private:
     DEVICE uint32_t lanes_with_heads() const {
         uint32_t any = 0;
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j) any |= heads[j];
+        UNROLL_FOR (int j = 0; j < lane_words; ++j) any |= heads[j];
         return __ballot_sync(warp_mask, any != 0);
     }
     /* K(h) of the last head of word j, which has one. */

@@ -83,21 +83,17 @@ struct column_chunk {
         if (here < 0 || !there) here = 0;
         const T *in = (const T *)a.matrix.in + first_item();
         T raw[R];
-#pragma unroll
-        for (int k = 0; k < R; k += 8) {
+        UNROLL_FOR (int k = 0; k < R; k += 8) {
             if (k < span) { /* columns may be small */
-#pragma unroll
-                for (int j = k; j < k + 8; ++j, in += step()) raw[j] = j < here ? *in : (T)0;
+                UNROLL_FOR (int j = k; j < k + 8; ++j, in += step()) raw[j] = j < here ? *in : (T)0;
             } else {
-#pragma unroll
-                for (int j = k; j < k + 8; ++j) raw[j] = (T)0;
+                UNROLL_FOR (int j = k; j < k + 8; ++j) raw[j] = (T)0;
             }
         }
         const int64_t ahead = a.shape.ahead;
         if (ahead > 0 && blockIdx.x + ahead < gridDim.x)
             prefetch_chunk<T>(a.matrix, a.shape, (uint32_t)(blockIdx.x + ahead), chunk_items);
-#pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.transform);
+        UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.transform);
         scan_slice<Pair>(x, here);
     }
 
@@ -111,15 +107,13 @@ struct column_chunk {
         sum = x[R - 1];
         part = Pair::identity;
         sums[threadIdx.x] = sum;
-#pragma unroll 1
-        for (int half = 1; half < end; half *= 2) {
+        ROLLED_FOR (int half = 1; half < end; half *= 2) {
             __syncthreads();
             if (!(slice & half)) continue;
             const U left = sums[((slice & ~(half - 1)) - 1) * lines + line];
             if (half < group_slices) {
                 part = Pair::combine(left, part);
-#pragma unroll
-                for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
+                UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
             }
             sum = Pair::combine(left, sum);
             sums[threadIdx.x] = sum;
@@ -134,39 +128,32 @@ struct column_chunk {
         U earlier = begin + at == 0 ? none : p;
         if (slice > 0 || m > 0) earlier = Pair::combine(p, end);
         const U before = Pair::combine(p, end);
-#pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::combine(before, x[j]);
+        UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::combine(before, x[j]);
         write(earlier, none);
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
 
     /* What stands before a column's first element. */
-    DEVICE U visible(U initial) const {
-        return a.matrix.has_initial ? initial : Pair::visible;
-    }
+    DEVICE U visible(U initial) const { return a.matrix.has_initial ? initial : Pair::visible; }
 
     /* x: results; earlier: the one before the slice; none: the total of a column without rows. */
     DEVICE void write(U earlier, U none) {
         if (a.matrix.totals != nullptr && there && chunk + 1 == a.shape.chunks &&
             (a.matrix.length == 0 ? slice == 0 : here > 0 && at + here == span)) {
             U result = none;
-#pragma unroll
-            for (int j = 0; j < R; ++j)
+            UNROLL_FOR (int j = 0; j < R; ++j)
                 if (opaque(j) == here - 1) result = x[j]; /* x[here - 1] would be in local memory */
             ((T *)a.matrix.totals)[my_line] = Pair::out(result, a.transform);
         }
         if (a.matrix.exclusive) {
-#pragma unroll
-            for (int j = R - 1; j > 0; --j) x[j] = x[j - 1];
+            UNROLL_FOR (int j = R - 1; j > 0; --j) x[j] = x[j - 1];
             x[0] = earlier;
         }
         T *out = (T *)a.matrix.out + first_item();
-#pragma unroll
-        for (int k = 0; k < R; k += 8) {
+        UNROLL_FOR (int k = 0; k < R; k += 8) {
             if (k >= span) break;
-#pragma unroll
-            for (int j = k; j < k + 8; ++j, out += step())
+            UNROLL_FOR (int j = k; j < k + 8; ++j, out += step())
                 if (j < here) *out = Pair::out(x[j], a.transform);
         }
     }

@@ -33,8 +33,7 @@ DEVICE void large_columns<Pair>::publish_groups(int64_t chunk, pipeline_position
         if (resumed && !place.ends_tile())
             publish<U>(a.lookback, shared.epoch, index_of(place.last(), first + thread), x1);
     } else if (resumed && !place.ends_block()) {
-#pragma unroll 1
-        for (int i = thread; i < width() << a.shape.log_slices; i += threads) {
+        ROLLED_FOR (int i = thread; i < width() << a.shape.log_slices; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
             if (column < columns)
                 publish<U>(a.lookback, shared.epoch, index_of(place.first + q, first + column),
@@ -55,18 +54,15 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
         const int columns = columns_from(first_of(t));
         U *const sums = this->sums(t.stage);
         shared.loaded.wait(t);
-#pragma unroll 1
-        for (int i = thread; i < items; i += threads) {
+        ROLLED_FOR (int i = thread; i < items; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
             if (column >= columns) continue;
             const T *at = stage(t.stage) + q * a.shape.slice_step + column +
                           (a.matrix.backward ? (VSCAN__GROUP - 1) * width() : 0);
             U sum = Pair::identity;
-#pragma unroll 1
-            for (int h = 0; h < 2; ++h) {
+            ROLLED_FOR (int h = 0; h < 2; ++h) {
                 U x[half];
-#pragma unroll
-                for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at, a.transform);
+                UNROLL_FOR (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at, a.transform);
                 sum = Pair::combine(sum, sum_items<Pair>(x));
             }
             sums[i] = sum;
@@ -87,11 +83,9 @@ DEVICE void large_columns<Pair>::read_aggregates(U *value, int count, int me, ep
                                                  int64_t first, int step, int from) const {
     constexpr int some = 4; /* reads in flight */
     const int items = count * width(), columns = columns_from(from);
-#pragma unroll 1
-    for (int i = me; i < items; i += some * Threads) {
+    ROLLED_FOR (int i = me; i < items; i += some * Threads) {
         uint32_t at[some], need = 0;
-#pragma unroll
-        for (int j = 0; j < some; ++j) {
+        UNROLL_FOR (int j = 0; j < some; ++j) {
             const int item = i + j * Threads;
             const int k = (int)((uint32_t)item / (uint32_t)width());
             const int column = item - k * width();
@@ -104,13 +98,11 @@ DEVICE void large_columns<Pair>::read_aggregates(U *value, int count, int me, ep
         while (need != 0) {
             U there[some];
             bool ready[some];
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
+            UNROLL_FOR (int j = 0; j < some; ++j) {
                 ready[j] = false;
                 if (need >> j & 1) ready[j] = try_read<U>(a.lookback, epoch, at[j], &there[j]);
             }
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
+            UNROLL_FOR (int j = 0; j < some; ++j) {
                 if (!ready[j]) continue;
                 value[i + j * Threads] = there[j];
                 need &= ~(1u << j);
@@ -228,8 +220,7 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
             sync_warps<3, threads>();
             if (kept && thread == 0) lasts[strip] = (int)last + count; /* all have read it */
             if (mine) {
-#pragma unroll
-                for (int j = 0; j < column_tiles_read; ++j)
+                UNROLL_FOR (int j = 0; j < column_tiles_read; ++j)
                     if (j < count) p.pass(last + j, value[j * width() + thread]);
                 if (kept) before[first + thread] = p;
             }
@@ -253,20 +244,17 @@ DEVICE void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half], int 
                                             int column, U &earlier) const {
     if (h * half <= last && last < (h + 1) * half) {
         U total = x[0];
-#pragma unroll
-        for (int j = 1; j < half; ++j)
+        UNROLL_FOR (int j = 1; j < half; ++j)
             if (opaque(j) == last - h * half) total = x[j];
         ((T *)a.matrix.totals)[column] = Pair::out(total, a.transform);
     }
     const U next = x[half - 1];
     if (a.matrix.exclusive) {
-#pragma unroll
-        for (int j = half - 1; j > 0; --j) x[j] = x[j - 1];
+        UNROLL_FOR (int j = half - 1; j > 0; --j) x[j] = x[j - 1];
         x[0] = earlier;
         earlier = next;
     }
-#pragma unroll
-    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j], a.transform);
+    UNROLL_FOR (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j], a.transform);
 }
 
 template <class Pair>
@@ -283,8 +271,7 @@ __device__ void large_columns<Pair>::scan_chunks() const {
         shared.loaded.wait(t);
         shared.summed.wait(t);
         shared.prefixed.wait(t);
-#pragma unroll 1
-        for (int i = thread; i < items; i += threads) {
+        ROLLED_FOR (int i = thread; i < items; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
             if (column >= columns) continue;
             const U r1 = sums(t.stage)[i], r2 = level(t.stage, 2)[column];
@@ -300,18 +287,15 @@ __device__ void large_columns<Pair>::scan_chunks() const {
             T *at = stage(t.stage) + q * a.shape.slice_step + column +
                     (matrix.backward ? (VSCAN__GROUP - 1) * width() : 0);
             U left = Pair::identity;
-#pragma unroll 1
-            for (int h = 0; h < 2; ++h) {
+            ROLLED_FOR (int h = 0; h < 2; ++h) {
                 U x[half];
                 const T *from = at;
-#pragma unroll
-                for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from, a.transform);
+                UNROLL_FOR (int j = 0; j < half; ++j, from += step)
+                    x[j] = Pair::in(*from, a.transform);
                 scan_slice<Pair>(x, half);
-#pragma unroll
-                for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
+                UNROLL_FOR (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
                 left = x[half - 1];
-#pragma unroll
-                for (int j = 0; j < half; ++j) x[j] = result(Pair::combine(r1, x[j]));
+                UNROLL_FOR (int j = 0; j < half; ++j) x[j] = result(Pair::combine(r1, x[j]));
                 write_half(at, step, x, h, last, first + column, earlier);
             }
         }

@@ -255,8 +255,7 @@ struct large_column_copies : large_columns<Pair> {
             const int q = (span(chunk) - 1) / VSCAN__GROUP;
             const int64_t row = (chunk << log_rows()) + q * VSCAN__GROUP;
             const int items = (int)(a.matrix.length - row) * width();
-#pragma unroll 1
-            for (int i = items - bytes % 16 / (int)sizeof(T); i < items; ++i)
+            ROLLED_FOR (int i = items - bytes % 16 / (int)sizeof(T); i < items; ++i)
                 stage(t.stage)[q * a.shape.slice_step + i] = in[row * width() + i];
         }
         expect_copies(t, lane, bytes / 16 * 16);
@@ -330,8 +329,7 @@ struct large_column_copies : large_columns<Pair> {
                     copy_slice_of(chunk, t.stage, lane, [&](T *from, int64_t to, int count) {
                         if (count >= 16) tma_store(out + to, from, count / 16 * 16);
                         const int items = count / (int)sizeof(T);
-#pragma unroll 1
-                        for (int i = items - count % 16 / (int)sizeof(T); i < items; ++i)
+                        ROLLED_FOR (int i = items - count % 16 / (int)sizeof(T); i < items; ++i)
                             out[to + i] = from[i];
                     });
                 }

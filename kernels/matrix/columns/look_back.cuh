@@ -39,8 +39,7 @@ struct column_look_back {
     DEVICE U *values() const { return (U *)dynamic_shared(); }
 
     DEVICE void count_digits() {
-#pragma unroll 1
-        for (int bit = 0; m >> bit; bit += log_radix) {
+        ROLLED_FOR (int bit = 0; m >> bit; bit += log_radix) {
             const int digit = m >> bit & highest;
             digits += digit;
             if (own_bits != bit || (digit != highest && m != chunks_a_tile - 1)) continue;
@@ -78,12 +77,10 @@ struct column_look_back {
     template <class F>
     DEVICE void each_node(int from, int to, F &&f) const {
         int before = 0;
-#pragma unroll 1
-        for (int bit = 0; bit < to && m >> bit; bit += log_radix) {
+        ROLLED_FOR (int bit = 0; bit < to && m >> bit; bit += log_radix) {
             const int digit = m >> bit & highest;
             if (bit >= from) {
-#pragma unroll 1
-                for (int b = 0; digit >> b; ++b)
+                ROLLED_FOR (int b = 0; digit >> b; ++b)
                     if (digit >> b & 1) f((before + (digit >> b >> 1 << b << 1)) * lines + line, b);
             }
             before += digit;
@@ -94,10 +91,8 @@ struct column_look_back {
         int next = 0;
         each_node(from, to, [&](int first, int log_count) {
             if ((next++ & (slices - 1)) != slice) return;
-#pragma unroll 1
-            for (int half = 1; half < 1 << log_count; half *= 2)
-#pragma unroll 1
-                for (int k = 0; k < 1 << log_count; k += 2 * half) {
+            ROLLED_FOR (int half = 1; half < 1 << log_count; half *= 2)
+                ROLLED_FOR (int k = 0; k < 1 << log_count; k += 2 * half) {
                     U *const left = values() + first + k * lines;
                     *left = Pair::combine(*left, left[half * lines]);
                 }

@@ -84,18 +84,15 @@ struct nested_place {
 template <int Reads, class U, class Index>
 static DEVICE void read_of_line(const lookback_memory &memory, epoch_t epoch, U *values, int lines,
                                 int slice, int slices, int from, int to, const Index &index_of) {
-#pragma unroll 1
-    for (int k = from + slice; k < to; k += Reads * slices) {
+    ROLLED_FOR (int k = from + slice; k < to; k += Reads * slices) {
         U value[Reads];
         uint32_t index[Reads];
         bool ready[Reads];
-#pragma unroll
-        for (int j = 0; j < Reads; ++j) {
+        UNROLL_FOR (int j = 0; j < Reads; ++j) {
             index[j] = index_of(k + j * slices < to ? k + j * slices : k);
             ready[j] = try_read<U>(memory, epoch, index[j], &value[j]);
         }
-#pragma unroll
-        for (int j = 0; j < Reads; ++j) {
+        UNROLL_FOR (int j = 0; j < Reads; ++j) {
             if (!ready[j]) value[j] = wait_for<U>(memory, epoch, index[j]);
             if (k + j * slices < to) values[(k + j * slices) * lines] = value[j];
         }
@@ -107,13 +104,11 @@ static DEVICE void read_of_line(const lookback_memory &memory, epoch_t epoch, U 
 template <class Pair, int Batch>
 static DEVICE typename Pair::U fold(typename Pair::U sum, const typename Pair::U *value, int count,
                                     int step) {
-#pragma unroll 1
-    for (int k = 0; k < count; k += Batch, value += Batch * step) {
+    ROLLED_FOR (int k = 0; k < count; k += Batch, value += Batch * step) {
         typename Pair::U x[Batch];
-#pragma unroll
-        for (int j = 0; j < Batch; ++j) x[j] = k + j < count ? value[j * step] : Pair::identity;
-#pragma unroll
-        for (int j = 0; j < Batch; ++j) sum = Pair::combine(sum, x[j]);
+        UNROLL_FOR (int j = 0; j < Batch; ++j)
+            x[j] = k + j < count ? value[j * step] : Pair::identity;
+        UNROLL_FOR (int j = 0; j < Batch; ++j) sum = Pair::combine(sum, x[j]);
     }
     return sum;
 }
@@ -122,13 +117,11 @@ static DEVICE typename Pair::U fold(typename Pair::U sum, const typename Pair::U
 template <class Pair, int Batch>
 static DEVICE typename Pair::U fold_in_place(typename Pair::U sum, typename Pair::U *value,
                                              int count, int step) {
-#pragma unroll 1
-    for (int k = 0; k < count; k += Batch, value += Batch * step) {
+    ROLLED_FOR (int k = 0; k < count; k += Batch, value += Batch * step) {
         typename Pair::U x[Batch];
-#pragma unroll
-        for (int j = 0; j < Batch; ++j) x[j] = k + j < count ? value[j * step] : Pair::identity;
-#pragma unroll
-        for (int j = 0; j < Batch; ++j) {
+        UNROLL_FOR (int j = 0; j < Batch; ++j)
+            x[j] = k + j < count ? value[j * step] : Pair::identity;
+        UNROLL_FOR (int j = 0; j < Batch; ++j) {
             if (k + j < count) value[j * step] = sum;
             sum = Pair::combine(sum, x[j]);
         }

@@ -156,8 +156,7 @@ struct nested_look_back {
            before anything else is waited for: otherwise chunks would wait in a chain. */
         const int sums = place.groups() + place.blocks();
         int have = 0;
-#pragma unroll 1
-        for (int last = !joins && !ends_tile; last <= 1; ++last) {
+        ROLLED_FOR (int last = !joins && !ends_tile; last <= 1; ++last) {
             const bool first = !last;
             const int prefix = place.tile() > (uint32_t)tiles() ? 2 : 0;
             const int need = last ? sums + tiles() + prefix : ends_tile ? sums : place.groups();
@@ -192,16 +191,14 @@ struct nested_look_back {
             else
                 r2 = r2s()[slice / block_slices * lines], r3 = *this->r3(), r4 = *this->r4();
         }
-#pragma unroll
-        for (int j = 0; j < R; ++j) c.x[j] = Pair::combine(r1, c.x[j]);
+        UNROLL_FOR (int j = 0; j < R; ++j) c.x[j] = Pair::combine(r1, c.x[j]);
         U earlier = Pair::combine(r1, part);
         if (!is_one_block()) {
-#pragma unroll
-            for (int j = 0; j < R; ++j) c.x[j] = Pair::combine(r3, Pair::combine(r2, c.x[j]));
+            UNROLL_FOR (int j = 0; j < R; ++j)
+                c.x[j] = Pair::combine(r3, Pair::combine(r2, c.x[j]));
             earlier = Pair::combine(r3, Pair::combine(r2, earlier));
         }
-#pragma unroll
-        for (int j = 0; j < R; ++j) c.x[j] = Pair::combine(r4, c.x[j]);
+        UNROLL_FOR (int j = 0; j < R; ++j) c.x[j] = Pair::combine(r4, c.x[j]);
         earlier = Pair::combine(r4, earlier);
         const U none = c.visible(r4);
         c.write(c.begin + c.at == 0 ? none : earlier, none);

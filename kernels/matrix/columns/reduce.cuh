@@ -42,13 +42,11 @@ template <class Pair, int Parts>
 static DEVICE typename Pair::U fold_groups(typename Pair::U r1, const typename Pair::U *part,
                                            int parts, int step) {
     constexpr int batch = 8;
-#pragma unroll 1
-    for (int k = 0; k < parts; k += batch, part += batch * step) {
+    ROLLED_FOR (int k = 0; k < parts; k += batch, part += batch * step) {
         typename Pair::U x[batch];
-#pragma unroll
-        for (int j = 0; j < batch; ++j) x[j] = k + j < parts ? part[j * step] : Pair::identity;
-#pragma unroll
-        for (int j = 0; j < batch; j += Parts)
+        UNROLL_FOR (int j = 0; j < batch; ++j)
+            x[j] = k + j < parts ? part[j * step] : Pair::identity;
+        UNROLL_FOR (int j = 0; j < batch; j += Parts)
             r1 = Pair::combine(r1, Parts == 1 ? x[j] : Pair::combine(x[j], x[j + Parts - 1]));
     }
     return r1;
@@ -86,11 +84,9 @@ struct column_sums {
     static DEVICE U sum_batch(const T *at, int64_t step, int left,
                               const pair_transform &transform) {
         T raw[R];
-#pragma unroll
-        for (int j = 0; j < R; ++j, at += step) raw[j] = Whole || j < left ? *at : (T)0;
+        UNROLL_FOR (int j = 0; j < R; ++j, at += step) raw[j] = Whole || j < left ? *at : (T)0;
         U x[R];
-#pragma unroll
-        for (int j = 0; j < R; ++j)
+        UNROLL_FOR (int j = 0; j < R; ++j)
             x[j] = Whole || j < left ? Pair::in(raw[j], transform) : (U)Pair::identity;
         return sum_items<Pair>(x);
     }
@@ -106,14 +102,12 @@ struct column_sums {
         const int64_t left = there ? (grouped - mine) / R : 0;
         const T *at = column + mine * step;
         U *to = batch_sums() + slice * batches * lines;
-#pragma unroll 1
-        for (int b = 0; b < batches && b < left; ++b, at += R * step, to += lines)
+        ROLLED_FOR (int b = 0; b < batches && b < left; ++b, at += R * step, to += lines)
             *to = sum_batch<true>(at, step, R, a.transform);
         if (!folds || chunk + 1 < a.shape.chunks) return;
         if (grouped == matrix.length) return;
-            /* the last group: the parts that do not exist, too */
-#pragma unroll 1
-        for (int64_t row = grouped; row < grouped + VSCAN__GROUP; row += R)
+        /* the last group: the parts that do not exist, too */
+        ROLLED_FOR (int64_t row = grouped; row < grouped + VSCAN__GROUP; row += R)
             batch_sums()[(row - first) / R * lines] = sum_batch<false>(
                 column + row * step, step, (int)(matrix.length - row), a.transform);
     }
@@ -147,27 +141,22 @@ struct column_sums {
     DEVICE uint32_t prefix_number(uint32_t window) const {
         return ((uint32_t)a.shape.chunks << log_words_of_chunk(log_R + log_batches())) + 2 * window;
     }
-    DEVICE int log_batches() const {
-        return __ffs(batches) - 1 + a.shape.log_slices;
-    }
+    DEVICE int log_batches() const { return __ffs(batches) - 1 + a.shape.log_slices; }
 
     /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By
        the whole block. tile: the first one's number, or 0 where they are sums of smaller blocks,
        which end no block of level 3. */
     DEVICE void add_aggregates(before_tile<Pair> &p, int count, uint32_t first, uint32_t step,
                                uint32_t tile, uint32_t next) const {
-#pragma unroll 1
-        for (int k = 0; k < count; k += reads * slices) {
+        ROLLED_FOR (int k = 0; k < count; k += reads * slices) {
             U x[reads];
             bool ready[reads];
-#pragma unroll
-            for (int j = 0; j < reads; ++j) {
+            UNROLL_FOR (int j = 0; j < reads; ++j) {
                 const int each = k + j * slices + slice;
                 ready[j] = !there || each >= count ||
                            try_read<U>(a.lookback, epoch, index_of(first + each * step), &x[j]);
             }
-#pragma unroll
-            for (int j = 0; j < reads; ++j) {
+            UNROLL_FOR (int j = 0; j < reads; ++j) {
                 const int each = k + j * slices + slice;
                 if (!there || each >= count) continue;
                 if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, index_of(first + each * step));
@@ -198,8 +187,7 @@ struct column_sums {
         const uint32_t tile = place.tile(), in_window = tile % column_sums_window;
         const uint32_t window = tile / column_sums_window;
         U x2 = Pair::identity;
-#pragma unroll 1
-        for (int level = 1; level <= 3; ++level) {
+        ROLLED_FOR (int level = 1; level <= 3; ++level) {
             auto p = before_tile<Pair>::from(Pair::identity);
             if (level == 3 && folds && window == 0)
                 p.r4 = initial_of<Pair>(a, my_line);

@@ -38,23 +38,19 @@ __global__ void __launch_bounds__(short_columns_threads)
     T *const out = matrix.out != nullptr ? (T *)matrix.out + first : nullptr;
 
     T raw[Strips * R];
-#pragma unroll
-    for (int k = 0; k < Strips * R; ++k) raw[k] = k < length ? in[k * step] : (T)0;
+    UNROLL_FOR (int k = 0; k < Strips * R; ++k) raw[k] = k < length ? in[k * step] : (T)0;
     const U z = initial_of<Pair>(a, line);
     U previous = matrix.has_initial ? z : (U)Pair::visible; /* the result before this one */
     U sums[Strips > 1 ? 2 : 1];                             /* of one strip, of two */
-#pragma unroll
-    for (int strip = 0; strip < Strips; ++strip) {
+    UNROLL_FOR (int strip = 0; strip < Strips; ++strip) {
         const int here = length - strip * R;
         if (here <= 0) break;
         U x[R];
-#pragma unroll
-        for (int j = 0; j < R; ++j)
+        UNROLL_FOR (int j = 0; j < R; ++j)
             x[j] = j < here ? Pair::in(raw[strip * R + j], a.transform) : (U)Pair::identity;
         network<Pair>(x);
         const U sum = x[R - 1];
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             if (strip & 1) x[j] = Pair::combine(sums[0], x[j]);
             if (strip & 2) x[j] = Pair::combine(sums[Strips > 1], x[j]);
             x[j] = Pair::combine(z, x[j]);
@@ -63,8 +59,7 @@ __global__ void __launch_bounds__(short_columns_threads)
             sums[Strips > 1] = Pair::combine(sums[0], sum);
         else
             sums[0] = sum;
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             if (j >= here) break;
             const U result = matrix.exclusive ? previous : x[j];
             if (matrix.out != nullptr) out[(strip * R + j) * step] = Pair::out(result, a.transform);

@@ -104,8 +104,7 @@ struct load_warp : large_role<Pair, Segmented> {
                           (resumed ? line + shape::lines >= 0
                                    : line + shape::lines > 0 || b.in.first >= b.in.shift);
         constexpr int after_bytes = shape::after_items * (int)sizeof(T);
-#pragma unroll 1
-        for (int q = 0; q < shape::quarters; ++q) {
+        ROLLED_FOR (int q = 0; q < shape::quarters; ++q) {
             const int quarter = in_memory(q, shape::quarters);
             const bool last = more && quarter == shape::quarters - 1;
             const int64_t first = line + quarter * shape::quarter_lines;
@@ -246,8 +245,7 @@ struct store_warp : large_role<Pair, Segmented> {
         const int mine = o < shift ? shape::items + o : o; /* in the last line, or in the first */
         if (lane < R) *address((T *)a.scan.out, b.out, tile, mine) = *swizzled(shared.staged, mine);
         if (lane != 0) return;
-#pragma unroll 1
-        for (int q = 0; q < shape::quarters; ++q) {
+        ROLLED_FOR (int q = 0; q < shape::quarters; ++q) {
             const int from = q * shape::quarter_lines + (q == 0);
             tensor_store(&b.out.map, (int)line + from, shared.staged + from * R);
         }
@@ -274,8 +272,7 @@ struct store_warp : large_role<Pair, Segmented> {
                   : shift == 0 ? true
                                : line * R + b.out.first >= 0 &&
                                      (line + shape::lines) * R + b.out.first <= a.scan.n));
-#pragma unroll 1
-            for (int q = 0; q < shape::quarters; ++q) {
+            ROLLED_FOR (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
                 shared.staged_full.wait(k, q);
                 if (by_lines && shift == 0 && lane == 0)

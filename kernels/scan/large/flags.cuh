@@ -77,20 +77,17 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
         const char *const from = (const char *)x.from + (j * Size + o);
         to += o;
         if (x.whole) {
-#pragma unroll
-            for (unsigned k = 0; k < Size; k += 16 * 32)
+            UNROLL_FOR (unsigned k = 0; k < Size; k += 16 * 32)
                 if (Size % (16 * 32) == 0 || o + k < Size) async_copy_16(to + k, from + k);
             if (o < more) async_copy_16(to + Size, from + Size);
         } else {
             const uintptr_t first = begin(), last = end(Log_bits);
-#pragma unroll 1
-            for (int k = 0; k < (int)Size + more - o; k += 16 * 32) {
+            ROLLED_FOR (int k = 0; k < (int)Size + more - o; k += 16 * 32) {
                 const uintptr_t vector = (uintptr_t)from + k;
                 if (first <= vector && vector + 16 <= last) {
                     async_copy_16(to + k, from + k);
                 } else if (first < vector + 16 && vector < last) {
-#pragma unroll 1
-                    for (int j = 0; j < 16; ++j)
+                    ROLLED_FOR (int j = 0; j < 16; ++j)
                         if (first <= vector + j && vector + j < last) to[k + j] = from[k + j];
                 }
             }
@@ -106,14 +103,11 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
                                 without bank conflicts. */
             const int4 *const vectors = (const int4 *)flags;
             const int rotation = lane >> 1 & 3;
-#pragma unroll 1
-            for (int h = lane; 64 * h < bytes; h += 32) {
+            ROLLED_FOR (int h = lane; 64 * h < bytes; h += 32) {
                 int4 x[4];
                 uint32_t bits = 0;
-#pragma unroll
-                for (int j = 0; j < 4; ++j) x[j] = vectors[4 * h + (j ^ rotation)];
-#pragma unroll
-                for (int j = 0; j < 4; ++j) bits |= bits_of_ints(x[j]) << 4 * (j ^ rotation);
+                UNROLL_FOR (int j = 0; j < 4; ++j) x[j] = vectors[4 * h + (j ^ rotation)];
+                UNROLL_FOR (int j = 0; j < 4; ++j) bits |= bits_of_ints(x[j]) << 4 * (j ^ rotation);
                 const int half = at / 16 + h;
                 if (reversed)
                     ((uint16_t *)tile_bits)[shape::items / 16 - 1 - half] =
@@ -123,8 +117,7 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
             }
         } else if (Log_bits == 3) {
             const int4 *const vectors = (const int4 *)flags;
-#pragma unroll 1
-            for (int w = lane; 32 * w < bytes; w += 32) {
+            ROLLED_FOR (int w = lane; 32 * w < bytes; w += 32) {
                 uint32_t raw[8];
                 const int4 low = vectors[2 * w], high = vectors[2 * w + 1];
                 memcpy(raw, &low, 16);
@@ -151,8 +144,7 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
         uint32_t mine[count];                     /* of a lane */
         const int lane = made_here(common::lane); /* else what depends on it is kept over the
                                                      loop, and spilled */
-#pragma unroll
-        for (int r = 0; r < count; ++r) {
+        UNROLL_FOR (int r = 0; r < count; ++r) {
             const int w = (r * flag_warps + flag_warp) * 32 + lane;
             const int from = at + (a.scan.backward ? shape::items - 32 * (w + 1) : 32 * w);
             if (w >= all) continue;
@@ -161,8 +153,7 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
             if (a.scan.backward) mine[r] = __brev(mine[r]);
         }
         sync_flag_warps();
-#pragma unroll
-        for (int r = 0; r < count; ++r) {
+        UNROLL_FOR (int r = 0; r < count; ++r) {
             const int w = (r * flag_warps + flag_warp) * 32 + lane;
             if (w < all) tile_bits[w] = mine[r];
         }
@@ -172,8 +163,7 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
     /* Position 0 begins a segment. No segment begins beyond the vector, which ends at position
        n. */
     __device__ void trim_ends(int flag_warp, uint32_t *tile_bits, int64_t tile, int64_t n) const {
-#pragma unroll 1
-        for (int w = flag_warp * 32 + lane; w < shape::items / 32; w += 32 * flag_warps) {
+        ROLLED_FOR (int w = flag_warp * 32 + lane; w < shape::items / 32; w += 32 * flag_warps) {
             if (tile == 0 && w == 0) tile_bits[w] |= 1;
             if (32 * w + 32 > n) tile_bits[w] &= n > 32 * w ? ~(~0u << (n - 32 * w)) : 0;
         }
@@ -226,10 +216,9 @@ struct flag_bit_warps : tile_flag_bits<Pair, Segmented> {
             uint32_t *const tile_bits = shared.heads[stage];
             const uint32_t after =
                 flag_warp == 0 && lane == 0 && with_totals() ? head_after(tile) : 0;
-#pragma unroll 1
-            for (unsigned i = 0; i < mine; ++i, ++c) {
-#pragma unroll 1
-                for (; asked < c + slots; ++asked) { /* as far ahead as tiles have been taken */
+            ROLLED_FOR (unsigned i = 0; i < mine; ++i, ++c) {
+                ROLLED_FOR (; asked < c + slots;
+                            ++asked) { /* as far ahead as tiles have been taken */
                     if (next == 0) {
                         if (ahead > k && !is_taken(ahead)) break;
                         const int64_t to_come = tile_of(ahead);
@@ -285,13 +274,12 @@ struct flag_bit_warps : tile_flag_bits<Pair, Segmented> {
             const int64_t n = a.scan.n - tile * shape::items;
             const bool ends = own && (tile == 0 || n < shape::items);
             const int bytes = own && n < shape::items ? ((int)n + 31) / 32 * 4 : shape::items / 8;
-#pragma unroll 1
-            for (int o = 16 * (flag_warp * 32 + lane); o < bytes; o += 16 * 32 * flag_warps) {
+            ROLLED_FOR (int o = 16 * (flag_warp * 32 + lane); o < bytes;
+                        o += 16 * 32 * flag_warps) {
                 if (o + 16 <= bytes) {
                     async_copy_16((char *)tile_bits + o, from + o);
                 } else {
-#pragma unroll 1
-                    for (int j = o; j < bytes; j += 4)
+                    ROLLED_FOR (int j = o; j < bytes; j += 4)
                         tile_bits[j / 4] = *(const uint32_t *)(from + j);
                 }
             }

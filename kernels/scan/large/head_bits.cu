@@ -38,16 +38,14 @@ struct head_bits_arguments {
 static DEVICE uint32_t bits_within(const int32_t *vector, const int32_t *begin,
                                    const int32_t *end) {
     uint32_t bits = 0;
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
+    UNROLL_FOR (int j = 0; j < 4; ++j)
         if (begin <= vector + j && vector + j < end) bits |= is_not_0(vector[j]) << j;
     return bits;
 }
 
 /* 8 lanes hold an 8 by 8 matrix of 4-bit values, a row each. Afterwards each holds a column. */
 static DEVICE uint32_t transpose_4_bits(uint32_t x, int lane) {
-#pragma unroll
-    for (int d = 4; d > 0; d /= 2) {
+    UNROLL_FOR (int d = 4; d > 0; d /= 2) {
         const uint32_t low = d == 4 ? 0x0000ffffu : d == 2 ? 0x00ff00ffu : 0x0f0f0f0fu;
         const uint32_t other = __shfl_xor_sync(0xffffffffu, x, d);
         x = lane & d ? (x & ~low) | (other >> 4 * d & low) : (x & low) | (other & low) << 4 * d;
@@ -92,15 +90,12 @@ __global__ void __launch_bounds__(threads, Blocks < max_blocks ? Blocks : max_bl
     uint32_t bits = 0, beyond = 0; /* 4 of each vector */
     if (whole) {
         int4 x[thread_vectors], more = {};
-#pragma unroll
-        for (int j = 0; j < thread_vectors; ++j) x[j] = load_quad(mine + 128 * j);
+        UNROLL_FOR (int j = 0; j < thread_vectors; ++j) x[j] = load_quad(mine + 128 * j);
         if (thread == 0 && shift > 0) more = load_quad(from + block_items);
-#pragma unroll
-        for (int j = 0; j < thread_vectors; ++j) bits |= bits_of_ints(x[j]) << 4 * j;
+        UNROLL_FOR (int j = 0; j < thread_vectors; ++j) bits |= bits_of_ints(x[j]) << 4 * j;
         beyond = bits_of_ints(more);
     } else {
-#pragma unroll 1
-        for (int j = 0; j < thread_vectors; ++j)
+        ROLLED_FOR (int j = 0; j < thread_vectors; ++j)
             bits |= bits_within(mine + 128 * j, flags, end) << 4 * j;
         if (thread == 0) beyond = bits_within(from + block_items, flags, end);
     }

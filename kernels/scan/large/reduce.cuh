@@ -42,10 +42,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
        result is undefined. */
     template <bool Backward>
     static DEVICE U sum_present(U (&x)[R], uint32_t present) {
-#pragma unroll
-        for (int half = 1; half < R; half *= 2)
-#pragma unroll
-            for (int j = 0; j < R; j += 2 * half) {
+        UNROLL_FOR (int half = 1; half < R; half *= 2)
+            UNROLL_FOR (int j = 0; j < R; j += 2 * half) {
                 /* The half that is later in scan order has the sum. The other half has elements
                    if its last one in scan order is present. */
                 const int later = Backward ? j : j + 2 * half - 1;
@@ -119,8 +117,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
         /* first what needs only heads: elements may still be in flight */
         if (Segmented) {
             shared.heads_ready.wait(k);
-#pragma unroll
-            for (int s = 0; s < shape::sums; ++s)
+            UNROLL_FOR (int s = 0; s < shape::sums; ++s)
                 note_heads(stage, s * shape::reduction_warps + again(warp), again(lane));
         }
 #pragma unroll unrolled
@@ -148,23 +145,19 @@ struct reduce_warps : large_role<Pair, Segmented> {
         const int from = made_here(shape::index_of_group(block * shape::block_groups) *
                                    (int)sizeof(U)); /* of the first vector, in bytes */
         U r1 = Pair::identity;
-#pragma unroll
-        for (int first = 0; first < vectors; first += batch) {
+        UNROLL_FOR (int first = 0; first < vectors; first += batch) {
             U x[batch * V];
-#pragma unroll
-            for (int c = 0; c < batch; ++c) {
+            UNROLL_FOR (int c = 0; c < batch; ++c) {
                 const int4 quad = *(const int4 *)(sums + (from ^ 16 * (first + c)));
                 memcpy(x + c * V, &quad, 16);
             }
-#pragma unroll
-            for (int j = 0; j < batch * V; ++j) {
+            UNROLL_FOR (int j = 0; j < batch * V; ++j) {
                 U x1 = x[j];
                 combine_where<Pair>(!Segmented || !(heads & 1u << (first * V + j)), r1, x1);
                 x[j] = r1;
                 r1 = x1;
             }
-#pragma unroll
-            for (int c = 0; c < batch; ++c) {
+            UNROLL_FOR (int c = 0; c < batch; ++c) {
                 int4 quad;
                 memcpy(&quad, x + c * V, 16);
                 *(int4 *)(sums + (from ^ 16 * (first + c))) = quad;
@@ -193,13 +186,11 @@ struct reduce_warps : large_role<Pair, Segmented> {
         const uint32_t present =
             heads_before ? before & ~0u << (31 - __clz((int)heads_before)) : before;
         U r2 = Pair::identity;
-#pragma unroll
-        for (int q = 0; q < blocks / V; ++q) {
+        UNROLL_FOR (int q = 0; q < blocks / V; ++q) {
             U x2[V];
             const int4 quad = ((const int4 *)shared.sums[stage])[q];
             memcpy(x2, &quad, 16);
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 if (!(present & 1u << (q * V + j))) continue;
                 r2 = Pair::combine(r2, x2[j]);
                 changed_here(r2);

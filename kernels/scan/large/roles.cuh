@@ -167,8 +167,7 @@ struct large_role {
     __device__ void wait_loaded(int k, int quarter) const {
         shared.loaded.wait(k, quarter);
         if (in_shift() == 0) return;
-#pragma unroll 1
-        for (int q = 0; q < shape::quarters; ++q) shared.loaded.wait(k, q);
+        ROLLED_FOR (int q = 0; q < shape::quarters; ++q) shared.loaded.wait(k, q);
     }
 
     /* The thread has read a quarter, and TMA may load the next tile there. The arrival alone is not

@@ -27,8 +27,7 @@ struct large_totals : large_role<Pair, Segmented> {
         const int64_t last = this->length() - 1 - tile * shape::items;
         if (last / R != line) return;
         if (carry()) __threadfence();
-#pragma unroll
-        for (int j = 0; j < R; ++j)
+        UNROLL_FOR (int j = 0; j < R; ++j)
             if (last % R == j) *(T *)a.scan.total = Pair::out(y[j], a.transform);
     }
 
@@ -83,20 +82,17 @@ struct large_totals : large_role<Pair, Segmented> {
             return;
         }
         int s_before = 0;
-#pragma unroll 1
-        for (int w = 0; w < part_words; w += batch) {
+        ROLLED_FOR (int w = 0; w < part_words; w += batch) {
             uint32_t begins[batch + 1], ends[batch], any = 0;
             memcpy(begins, __builtin_assume_aligned(heads + w, 16), 16);
             begins[batch] = heads[w + batch];
-#pragma unroll
-            for (int j = 0; j < batch; ++j) {
+            UNROLL_FOR (int j = 0; j < batch; ++j) {
                 /* a segment ends where the next element begins one */
                 ends[j] = __funnelshift_r(begins[j], begins[j + 1], 1);
                 if (last / 32 == w + j) ends[j] |= 1u << last % 32;
                 any |= ends[j];
             }
-#pragma unroll
-            for (int j = 0; j < batch; ++j) {
+            UNROLL_FOR (int j = 0; j < batch; ++j) {
                 const int s = s_before + __popc(begins[j] & ((2u << lane) - 1));
                 s_before += __popc(begins[j]);
                 if (any != 0 && ends[j] >> lane & 1) store(s, (w + j) * 32 + lane);
@@ -112,24 +108,20 @@ struct large_totals : large_role<Pair, Segmented> {
         if (lane < part_words) ends = __funnelshift_r(heads[lane], heads[lane + 1], 1);
         if (last / 32 == lane && lane < part_words) ends |= 1u << last % 32;
         int upto = __popc(ends); /* in this word and those before it */
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
+        UNROLL_FOR (int d = 1; d < 32; d *= 2) {
             const int left = __shfl_up_sync(warp_mask, upto, d);
             if (lane >= d) upto += left;
         }
         const int before = upto - __popc(ends), all = __shfl_sync(warp_mask, upto, 31);
         const int s = heads[0] & 1; /* of the first end; the next ends have the next numbers */
-#pragma unroll 1
-        for (int first = 0; first < all; first += 32) {
+        ROLLED_FOR (int first = 0; first < all; first += 32) {
             const int number = first + lane;
             int w = 0; /* the number of words whose ends all have smaller numbers */
-#pragma unroll
-            for (int step = 16; step > 0; step /= 2)
+            UNROLL_FOR (int step = 16; step > 0; step /= 2)
                 if (__shfl_sync(warp_mask, upto, w + step - 1) <= number) w += step;
             uint32_t bits = __shfl_sync(warp_mask, ends, w);
             int rank = number - __shfl_sync(warp_mask, before, w), o = w * 32;
-#pragma unroll
-            for (int half = 16; half > 0; half /= 2) {
+            UNROLL_FOR (int half = 16; half > 0; half /= 2) {
                 const int low = __popc(bits & ((1u << half) - 1));
                 if (rank < low) continue;
                 rank -= low;
@@ -182,8 +174,8 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
             if (two_lane_groups) {
                 const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 const uint32_t absent = right ? begun : ~0u;
-#pragma unroll
-                for (int j = 0; j < R; ++j) combine_where<Pair>(!(absent & 1u << j), left, x[j]);
+                UNROLL_FOR (int j = 0; j < R; ++j)
+                    combine_where<Pair>(!(absent & 1u << j), left, x[j]);
                 if (closed) begun = ~0u;
             }
 
@@ -202,8 +194,7 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
             shared.staged_empty.wait_for_previous(k, q);
             /* totals are the inclusive results, so these are written first where both are
                    wanted */
-#pragma unroll 1
-            for (bool more = Segmented && with_totals();; more = false) {
+            ROLLED_FOR (bool more = Segmented && with_totals();; more = false) {
                 if (a.scan.exclusive && !more) {
                     const U visible = shared.visible;
                     if constexpr (of_rows) { /* the prefix contains the initial value already */
@@ -225,10 +216,9 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
                     this->write_totals(tile, part, stage);
                 __syncwarp();
                 if (!a.scan.exclusive) break;
-                    /* one by one: a 16-byte vector may hold elements of a neighbour that is
-                       writing them */
-#pragma unroll
-                for (int j = 0; j < R; ++j)
+                /* one by one: a 16-byte vector may hold elements of a neighbour that is
+                   writing them */
+                UNROLL_FOR (int j = 0; j < R; ++j)
                     x[j] = Pair::in(
                         *swizzled(shared.staged, (backward ? in_memory(line * R + j, shape::items)
                                                            : at_line * R + j) +
@@ -251,14 +241,12 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
         if (Segmented && a.scan.has_initial) {
             U initial = shared.initial;
             changed_here(initial); /* read once, not for each element */
-#pragma unroll
-            for (int j = 0; j < R; ++j) combine_where<Pair>(begun & 1u << j, initial, x[j]);
+            UNROLL_FOR (int j = 0; j < R; ++j) combine_where<Pair>(begun & 1u << j, initial, x[j]);
         }
         U first = Pair::identity;
         /* A loop, as else the compiler does most of the additions of R1 and R2 after the wait for
            R3 and R4. */
-#pragma unroll 1
-        for (int above = 0; above < 2; above = made_here(above + 1)) {
+        ROLLED_FOR (int above = 0; above < 2; above = made_here(above + 1)) {
             U inner, outer;
             if (above == 0) {
                 shared.groups_ready.wait(k);
@@ -278,8 +266,7 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
                 }
             }
             if (Segmented) begun = opaque(begun); /* registers do not suffice to keep predicates */
-#pragma unroll
-            for (int j = 0; j < R; ++j)
+            UNROLL_FOR (int j = 0; j < R; ++j)
                 combine_twice<Pair>(!Segmented || !(begun & 1u << j), outer, inner, x[j]);
             combine_twice<Pair>(true, outer, inner, first);
         }
@@ -288,8 +275,7 @@ struct large_scan_warps : large_totals<Pair, Segmented> {
 
     /* Inclusive results become exclusive ones. */
     static DEVICE void make_exclusive(U (&x)[R], U first, U visible, uint32_t heads) {
-#pragma unroll
-        for (int j = R - 1; j >= 0; --j)
+        UNROLL_FOR (int j = R - 1; j >= 0; --j)
             x[j] = Segmented && heads & 1u << j ? visible : j == 0 ? first : x[j - 1];
     }
 

@@ -152,16 +152,14 @@ struct large_shape {
 template <int V, class T, int N>
 static DEVICE void shift_elements(T (&raw)[N], int shift) {
     if (shift & 1) {
-#pragma unroll
-        for (int j = 0; j + 1 < N; ++j)
+        UNROLL_FOR (int j = 0; j + 1 < N; ++j)
             if (V == 2)
                 move_here(raw[j], raw[j + 1]);
             else
                 raw[j] = raw[j + 1];
     }
     if (V > 2 && shift & 2) {
-#pragma unroll
-        for (int j = 0; j + 2 < N; ++j) raw[j] = raw[j + 2];
+        UNROLL_FOR (int j = 0; j + 2 < N; ++j) raw[j] = raw[j + 2];
     }
 }
 
@@ -170,11 +168,9 @@ template <class Pair, int R, int N>
 static DEVICE void take_line(typename Pair::U (&x)[R], typename Pair::T (&raw)[N], bool reversed,
                              const pair_transform &transform) {
     if (reversed) {
-#pragma unroll
-        for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
+        UNROLL_FOR (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
     }
-#pragma unroll
-    for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], transform);
+    UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], transform);
 }
 
 /*
@@ -194,8 +190,7 @@ static DEVICE void read_line(typename Pair::U (&x)[R], const typename Pair::T *s
     T raw[R + V];
     const int from =
         made_here(16 * (line * vectors + line % vectors)); /* of the first vector, in bytes */
-#pragma unroll
-    for (int c = 0; c < vectors; ++c) {
+    UNROLL_FOR (int c = 0; c < vectors; ++c) {
         const int4 quad = *(const int4 *)((const char *)slot + (from ^ 16 * c));
         memcpy(raw + c * V, &quad, 16);
     }
@@ -239,8 +234,7 @@ static DEVICE void read_line_at(typename Pair::U (&x)[R], const typename Pair::T
                                            : (int)((const char *)after - (const char *)slot));
     with_constant<vectors>(offset / V, [&](auto constant) {
         constexpr int first = decltype(constant)::value;
-#pragma unroll
-        for (int c = 0; c <= vectors; ++c) {
+        UNROLL_FOR (int c = 0; c <= vectors; ++c) {
             const int at = (first + c < vectors ? here : there) ^ 16 * ((first + c) % vectors);
             const int4 quad = *(const int4 *)((const char *)slot + at);
             memcpy(raw + c * V, &quad, 16);
@@ -253,8 +247,7 @@ static DEVICE void read_line_at(typename Pair::U (&x)[R], const typename Pair::T
 /* Reverses the elements of a line. */
 template <class U, int R>
 static DEVICE void reverse_line(U (&x)[R]) {
-#pragma unroll
-    for (int j = 0; j < R / 2; ++j) exchange_here(x[j], x[R - 1 - j]);
+    UNROLL_FOR (int j = 0; j < R / 2; ++j) exchange_here(x[j], x[R - 1 - j]);
 }
 
 /* Writes a line: y[j] becomes its element j, in memory order. The slot has room for one more
@@ -265,14 +258,12 @@ static DEVICE void write_line(const typename Pair::U (&y)[R], typename Pair::T *
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R];
-#pragma unroll
-    for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[j], transform);
+    UNROLL_FOR (int j = 0; j < R; ++j) raw[j] = Pair::out(y[j], transform);
     const int next = line + 1;
     /* of the vectors 0 of both lines, in bytes */
     const int here = made_here(16 * (line * vectors + line % vectors));
     const int there = 16 * (next * vectors + next % vectors);
-#pragma unroll
-    for (int c = Shift > 0; c < vectors; ++c) {
+    UNROLL_FOR (int c = Shift > 0; c < vectors; ++c) {
         int4 quad;
         memcpy(&quad, raw + c * V - Shift, 16);
         const int at = (First + c < vectors ? here : there) ^ 16 * ((First + c) % vectors);
@@ -281,10 +272,8 @@ static DEVICE void write_line(const typename Pair::U (&y)[R], typename Pair::T *
     if (Shift > 0) {
         T *const begin = (T *)((char *)slot + (here ^ 16 * First));
         T *const end = (T *)((char *)slot + (there ^ 16 * First));
-#pragma unroll
-        for (int j = Shift; j < V; ++j) begin[j] = raw[j - Shift];
-#pragma unroll
-        for (int j = 0; j < Shift; ++j) end[j] = raw[R - Shift + j];
+        UNROLL_FOR (int j = Shift; j < V; ++j) begin[j] = raw[j - Shift];
+        UNROLL_FOR (int j = 0; j < Shift; ++j) end[j] = raw[R - Shift + j];
     }
 }
 

@@ -48,13 +48,11 @@ static DEVICE void prefixes_of_loads(typename Pair::U (&e)[Loads],
     upto.value[0] = sum;
     if constexpr (Loads > 1) {
         upto = at[lane];
-#pragma unroll
-        for (int k = 1; k < Loads; ++k)
+        UNROLL_FOR (int k = 1; k < Loads; ++k)
             upto.value[k] = Pair::combine(upto.value[k - 1], upto.value[k]);
     }
     U all = upto.value[Loads - 1];
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
+    UNROLL_FOR (int d = 1; d < 32; d *= 2) {
         const U left = __shfl_up_sync(warp_mask, all, d);
         if (lane >= d) all = Pair::combine(left, all);
     }
@@ -63,13 +61,12 @@ static DEVICE void prefixes_of_loads(typename Pair::U (&e)[Loads],
     if constexpr (Loads == 1) {
         e[0] = left;
     } else {
-#pragma unroll
-        for (int k = Loads - 1; k > 0; --k) upto.value[k] = Pair::combine(left, upto.value[k - 1]);
+        UNROLL_FOR (int k = Loads - 1; k > 0; --k)
+            upto.value[k] = Pair::combine(left, upto.value[k - 1]);
         upto.value[0] = left;
         at[lane] = upto; /* only this lane has read what was there */
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < Loads; ++r) e[r] = ((const U *)at)[r * 32 + lane];
+        UNROLL_FOR (int r = 0; r < Loads; ++r) e[r] = ((const U *)at)[r * 32 + lane];
     }
 }
 
@@ -82,15 +79,13 @@ static DEVICE typename Pair::U wait_for_partitions(const lookback_memory &lookba
     wait_before_first_read<Pair>();
     U seen[shape::polls];
     bool waits[shape::polls], ready;
-#pragma unroll
-    for (int k = 0; k < shape::polls; ++k) {
+    UNROLL_FOR (int k = 0; k < shape::polls; ++k) {
         seen[k] = Pair::identity;
         waits[k] = k * shape::threads + (int)threadIdx.x < partition;
     }
     do {
         ready = true;
-#pragma unroll
-        for (int k = 0; k < shape::polls; ++k) {
+        UNROLL_FOR (int k = 0; k < shape::polls; ++k) {
             const int u = k * shape::threads + (int)threadIdx.x;
             uint32_t heads;
             if (waits[k]) waits[k] = !try_read<U>(lookback, epoch, u, &seen[k], &heads);
@@ -98,8 +93,7 @@ static DEVICE typename Pair::U wait_for_partitions(const lookback_memory &lookba
         }
     } while (!ready);
     __syncwarp();
-#pragma unroll
-    for (int k = 1; k < shape::polls; ++k) seen[0] = Pair::combine(seen[0], seen[k]);
+    UNROLL_FOR (int k = 1; k < shape::polls; ++k) seen[0] = Pair::combine(seen[0], seen[k]);
     return over_lanes<Pair>::sum(seen[0]);
 }
 
@@ -142,11 +136,9 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
     /* ---- Sums of the lane, the warp, the block; publish -------------------------------------- */
     U x[Loads][V]; /* of the lane's vector, up to each element */
     U sum = Pair::identity;
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
+    UNROLL_FOR (int r = 0; r < Loads; ++r) {
         items[r].items(x[r], false, hot.rest.transform);
-#pragma unroll
-        for (int j = 1; j < V; ++j) x[r][j] = Pair::combine(x[r][j - 1], x[r][j]);
+        UNROLL_FOR (int j = 1; j < V; ++j) x[r][j] = Pair::combine(x[r][j - 1], x[r][j]);
         sum = r == 0 ? x[r][V - 1] : Pair::combine(sum, x[r][V - 1]);
         if (Loads > 1) ((U *)shared.lanes[warp])[r * 32 + lane] = x[r][V - 1];
     }
@@ -173,22 +165,17 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
     U total = Pair::identity; /* up to the last element of the vector, in the lane that has it */
     const bool has_last = hot.total != nullptr && last_partition;
     if (has_last) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j)
                 if (begin + r * shape::load_items + j == n - 1)
                     total = Pair::combine(e[r], x[r][j]);
     }
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
+    UNROLL_FOR (int r = 0; r < Loads; ++r) {
         if (hot.exclusive) {
-#pragma unroll
-            for (int j = V - 1; j > 0; --j) move_here(x[r][j], x[r][j - 1]);
+            UNROLL_FOR (int j = V - 1; j > 0; --j) move_here(x[r][j], x[r][j - 1]);
             move_here(x[r][0], Pair::identity);
         }
-#pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = Pair::combine(e[r], x[r][j]);
+        UNROLL_FOR (int j = 0; j < V; ++j) x[r][j] = Pair::combine(e[r], x[r][j]);
     }
 
     /* ---- Look back --------------------------------------------------------------------------- */
@@ -200,10 +187,8 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
         if (closes) advance(lookback, epoch);
         sum = over_lanes<Pair>::sum(lane < Warps ? shared.before[lane] : Pair::identity);
         total = Pair::combine(sum, total);
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[r][j] = Pair::combine(sum, x[r][j]);
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) x[r][j] = Pair::combine(sum, x[r][j]);
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
@@ -212,8 +197,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
         if (carry) __threadfence();
         *(T *)hot.total = Pair::out(total, hot.rest.transform);
     }
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) items[r].results(x[r], false, hot.rest.transform);
+    UNROLL_FOR (int r = 0; r < Loads; ++r) items[r].results(x[r], false, hot.rest.transform);
     store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     if (!OneBlock && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }

@@ -53,30 +53,25 @@ template <class Pair, bool Segmented, class Shared, class Before>
 static DEVICE void pass_all_tiles(Before &before, const Shared &shared, int own, int lane) {
     using U = typename Pair::U;
     int last = 0; /* tile with a head */
-#pragma unroll
-    for (int t = 0; t < (Segmented ? Shared::tiles : 0); t += 32) {
+    UNROLL_FOR (int t = 0; t < (Segmented ? Shared::tiles : 0); t += 32) {
         const bool head = t + lane < Shared::tiles && shared.tile_heads[t + lane];
         const unsigned tile_any = __ballot_sync(warp_mask, head);
         if (tile_any) last = t + 31 - __clz((int)tile_any);
     }
     constexpr int wide = row_of<U, 1>::wide, step = 16;
-#pragma unroll 1
-    for (int t = last & ~(step - 1); t < own; t += step) {
+    ROLLED_FOR (int t = last & ~(step - 1); t < own; t += step) {
         packed<U, wide> s[step / wide];
-#pragma unroll
-        for (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
+        UNROLL_FOR (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
         constexpr bool may_end = !std::is_same_v<Before, before_tile<Pair>> ||
                                  nested<U>::tiles < Shared::tiles; /* a block of level 3 */
         if (may_end && before.ends_level_3(t, step)) {
-#pragma unroll
-            for (int j = 0; j < step; ++j) {
+            UNROLL_FOR (int j = 0; j < step; ++j) {
                 if (Segmented && t + j < last) continue;
                 if (t + j < own) before.pass(t + j, s[j / wide].value[j % wide]);
             }
             continue;
         }
-#pragma unroll
-        for (int j = 0; j < step; ++j) {
+        UNROLL_FOR (int j = 0; j < step; ++j) {
             const U next = Segmented && t + j < last ? Pair::identity : s[j / wide].value[j % wide];
             before.r3 = Pair::combine(before.r3, next);
         }
@@ -99,8 +94,7 @@ static DEVICE void look_back_in_order(Before &before, typename Pair::U &r2, uint
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int own = (unsigned)end / blocks;
     packed<U, each> nothing;
-#pragma unroll
-    for (int j = 0; j < each; ++j) nothing.value[j] = Pair::identity;
+    UNROLL_FOR (int j = 0; j < each; ++j) nothing.value[j] = Pair::identity;
 
     /* ---- Wait; a row each tile --------------------------------------------------------------- */
     uint32_t waits = 0, all = 0; /* bit k: for poll k */
@@ -108,8 +102,7 @@ static DEVICE void look_back_in_order(Before &before, typename Pair::U &r2, uint
         *(packed<U, each> *)&shared.rows[at / blocks][at % blocks] = s;
         if (Segmented) *(packed<uint8_t, each> *)&shared.row_heads[at / blocks][at % blocks] = h;
     };
-#pragma unroll
-    for (int k = 0; k < polls; ++k) {
+    UNROLL_FOR (int k = 0; k < polls; ++k) {
         const int at = (k * threads + (int)threadIdx.x) * each;
         if (at < end)
             waits |= 1u << k;
@@ -121,23 +114,20 @@ static DEVICE void look_back_in_order(Before &before, typename Pair::U &r2, uint
     while (waits != 0) {
         U sum[polls][each];
         uint32_t count[polls][each], published[polls];
-#pragma unroll
-        for (int k = 0; k < polls; ++k) {
+        UNROLL_FOR (int k = 0; k < polls; ++k) {
             published[k] = 0;
             if (waits & 1u << k)
                 published[k] = try_read_each<U>(
                     memory, epoch, (k * threads + (int)threadIdx.x) * each, sum[k], count[k]);
         }
-#pragma unroll
-        for (int k = 0; k < polls; ++k) {
+        UNROLL_FOR (int k = 0; k < polls; ++k) {
             const int at = (k * threads + (int)threadIdx.x) * each;
             const bool two = each == 2 && at + 1 < end;
             if ((published[k] & (two ? 3 : 1)) != (two ? 3 : 1)) continue;
             waits &= ~(1u << k);
             packed<U, each> s = nothing;
             packed<uint8_t, each> h = {};
-#pragma unroll
-            for (int j = 0; j < each; ++j) {
+            UNROLL_FOR (int j = 0; j < each; ++j) {
                 if (j > 0 && !two) break;
                 s.value[j] = sum[k][j];
                 h.value[j] = count[k][j] != 0;
@@ -156,13 +146,11 @@ static DEVICE void look_back_in_order(Before &before, typename Pair::U &r2, uint
         U upto = Pair::identity;
         uint32_t any = 0;
         constexpr int wide = row_of<U, 1>::wide;
-#pragma unroll
-        for (int q = 0; q < blocks / wide; ++q) {
+        UNROLL_FOR (int q = 0; q < blocks / wide; ++q) {
             packed<U, wide> s = shared.rows[row].quads[q];
             packed<uint8_t, wide> h = {};
             if (Segmented) h = *(packed<uint8_t, wide> *)&shared.row_heads[row][q * wide];
-#pragma unroll
-            for (int j = 0; j < wide; ++j) {
+            UNROLL_FOR (int j = 0; j < wide; ++j) {
                 if (Segmented) any |= h.value[j];
                 if (Segmented ? !h.value[j] : q + j > 0)
                     s.value[j] = Pair::combine(upto, s.value[j]);
@@ -190,8 +178,7 @@ static DEVICE void look_back_in_order(Before &before, typename Pair::U &r2, uint
     if (Segmented && shared.r2_heads) before.cut(initial);
     heads = 0;
     if (Segmented && counting) {
-#pragma unroll
-        for (int w = 0; w < threads / 32; ++w) heads += shared.counts[w];
+        UNROLL_FOR (int w = 0; w < threads / 32; ++w) heads += shared.counts[w];
     }
 }
 
@@ -234,8 +221,7 @@ struct in_order_before {
         }
         look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback, place.epoch,
                                             place.number * blocks, initial, place.counting);
-#pragma unroll
-        for (int b = 0; b < blocks - 1; ++b) {
+        UNROLL_FOR (int b = 0; b < blocks - 1; ++b) {
             if (b >= warp * shape::warp_groups / groups) break;
             const bool cut = Segmented && own.heads[b];
             r2 = Pair::combine(cut ? Pair::identity : r2, own.sums[b]);
@@ -243,9 +229,7 @@ struct in_order_before {
         }
     }
 
-    DEVICE uint32_t heads_before(const shared_t &) const {
-        return count;
-    }
+    DEVICE uint32_t heads_before(const shared_t &) const { return count; }
     DEVICE before_group<Pair> of_group(const shared_t &shared, int, int r, bool counting) const {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         const auto &own = shared.own;

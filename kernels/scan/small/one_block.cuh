@@ -29,8 +29,7 @@ struct in_order_one_block {
         group = {before_tile<Pair>::from(initial), Pair::identity, Pair::identity, initial, 0};
 
         uint32_t any[blocks] = {}, any_own = 0; /* bit g: heads in group g of a block */
-#pragma unroll
-        for (int b = 0; b < (Segmented ? blocks : 0); ++b) {
+        UNROLL_FOR (int b = 0; b < (Segmented ? blocks : 0); ++b) {
             if (b > block) break;
             const uint32_t heads = shared.groups.all_heads[b][lane];
             any[b] = __ballot_sync(warp_mask, heads != 0);
@@ -46,8 +45,7 @@ struct in_order_one_block {
         const int role = lane % 8 < block ? lane % 8 : block;
         uint32_t take = role < block ? ~0u : (1u << own) - 1;
         uint32_t cuts = any_own;
-#pragma unroll
-        for (int b = 0; b < (Segmented ? blocks - 1 : 0); ++b)
+        UNROLL_FOR (int b = 0; b < (Segmented ? blocks - 1 : 0); ++b)
             if (role == b) cuts = any[b];
         if (Segmented && (cuts & take)) take &= ~0u << (31 - __clz((int)(cuts & take)));
         /* by chunks, as many as there are groups; the next one is loaded ahead */
@@ -55,27 +53,23 @@ struct in_order_one_block {
         constexpr int wide = row_of<U, 1>::wide, quads = 4, chunk = quads * wide;
         packed<U, wide> next[quads];
         const auto load = [&](int from) {
-#pragma unroll
-            for (int q = 0; q < quads; ++q)
+            UNROLL_FOR (int q = 0; q < quads; ++q)
                 next[q] = shared.groups.sums[role].quads[from / wide + q];
         };
         load(0);
-#pragma unroll
-        for (int g = 0; g < groups; g += chunk) {
+        UNROLL_FOR (int g = 0; g < groups; g += chunk) {
             packed<U, wide> s[quads];
             memcpy(s, next, sizeof s);
             const bool last = g + chunk >= first + shape::warp_groups || g + chunk == groups;
             if (!last) load(g + chunk);
-#pragma unroll
-            for (int j = 0; j < chunk; ++j)
+            UNROLL_FOR (int j = 0; j < chunk; ++j)
                 if (take & 1u << (g + j)) sum = Pair::combine(sum, s[j / wide].value[j % wide]);
             if (last) break;
         }
         group.r1 = sum;
         if (block == 0) return;
         group.r1 = __shfl_sync(warp_mask, sum, lane | 7);
-#pragma unroll
-        for (int b = 0; b < blocks - 1; ++b) {
+        UNROLL_FOR (int b = 0; b < blocks - 1; ++b) {
             if (b >= block) break;
             const U next = __shfl_sync(warp_mask, sum, b);
             group.r2 = Pair::combine(any[b] ? Pair::identity : group.r2, next);
@@ -83,9 +77,7 @@ struct in_order_one_block {
         if (Segmented && any_own & ((1u << own) - 1)) group.r2 = Pair::identity;
     }
 
-    DEVICE uint32_t heads_before(const shared_t &) const {
-        return 0;
-    }
+    DEVICE uint32_t heads_before(const shared_t &) const { return 0; }
     DEVICE const before_group<Pair> &of_group(const shared_t &, int, int, bool) const {
         return group;
     }

@@ -37,8 +37,7 @@ static DEVICE void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S], int l
                                int used = 32) {
     uint32_t h_mask = 0, h_sum = 0;
     if (Segmented) {
-#pragma unroll
-        for (int k = 0; k < S; ++k) {
+        UNROLL_FOR (int k = 0; k < S; ++k) {
             h_mask |= (uint32_t)(h[k] != 0) << k;
             h_sum += h[k];
             h[k] = h_sum;
@@ -48,13 +47,11 @@ static DEVICE void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S], int l
     sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane, used);
     if (Segmented) {
         const uint32_t mine = h_sum;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
+        UNROLL_FOR (int d = 1; d < 32; d *= 2) {
             const uint32_t left = __shfl_up_sync(warp_mask, h_sum, d);
             if (lane >= d) h_sum += left;
         }
-#pragma unroll
-        for (int k = 0; k < S; ++k) h[k] += h_sum - mine;
+        UNROLL_FOR (int k = 0; k < S; ++k) h[k] += h_sum - mine;
     }
 }
 
@@ -81,19 +78,15 @@ static DEVICE void look_back_small(typename Pair::U &p, uint32_t &heads_before,
 
     if (counting) {
         uint32_t count = 0;
-#pragma unroll
-        for (int k = 0; k < shape::polls; ++k) count += heads[k];
-#pragma unroll
-        for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(warp_mask, count, d);
+        UNROLL_FOR (int k = 0; k < shape::polls; ++k) count += heads[k];
+        UNROLL_FOR (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(warp_mask, count, d);
         if (lane == 0) shared.counts_before[warp] = count;
     }
-#pragma unroll
-    for (int k = 0; k < shape::polls; ++k) {
+    UNROLL_FOR (int k = 0; k < shape::polls; ++k) {
         const unsigned any = __ballot_sync(warp_mask, heads[k] != 0);
         /* what precedes the last head does not matter */
         if (any && lane < 31 - __clz((int)any)) sum[k] = Pair::identity;
-#pragma unroll
-        for (int d = 16; d > 0; d /= 2)
+        UNROLL_FOR (int d = 16; d > 0; d /= 2)
             sum[k] = Pair::combine(sum[k], __shfl_xor_sync(warp_mask, sum[k], d));
         if (lane == 0) {
             sums[k * Warps + warp] = sum[k];
@@ -102,14 +95,12 @@ static DEVICE void look_back_small(typename Pair::U &p, uint32_t &heads_before,
     }
     __syncthreads();
 
-#pragma unroll
-    for (int w = 0; w < shape::polls * Warps; ++w) {
+    UNROLL_FOR (int w = 0; w < shape::polls * Warps; ++w) {
         const U next = sums[w];
         p = shared.heads_before[w] ? next : Pair::combine(p, next);
     }
     if (counting) {
-#pragma unroll
-        for (int w = 0; w < Warps; ++w) heads_before += shared.counts_before[w];
+        UNROLL_FOR (int w = 0; w < Warps; ++w) heads_before += shared.counts_before[w];
     }
 }
 
@@ -126,8 +117,7 @@ static DEVICE void prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e
     using shape = small_shape<Pair, Loads, Warps>;
     const int in_load = lane / shape::group_lanes;
     if (S == 1) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r) {
+        UNROLL_FOR (int r = 0; r < Loads; ++r) {
             const int group = warp * shape::warp_groups + in_load + r * shape::load_groups;
             e[r] = __shfl_sync(warp_mask, g.value[0], group - 1);
             e_heads[r] = __shfl_sync(warp_mask, h.value[0], group - 1);
@@ -141,8 +131,7 @@ static DEVICE void prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e
         e[0] = warp == 0 ? Pair::identity : left;
         const uint32_t left_heads = __shfl_sync(warp_mask, h.value[S - 1], warp - 1);
         e_heads[0] = warp == 0 ? 0 : left_heads;
-#pragma unroll
-        for (int k = 1; k < S; ++k) {
+        UNROLL_FOR (int k = 1; k < S; ++k) {
             const U before_it = __shfl_sync(warp_mask, g.value[k - 1], warp);
             const uint32_t heads_before = __shfl_sync(warp_mask, h.value[k - 1], warp);
             if (in_load != k) continue;
@@ -156,8 +145,7 @@ static DEVICE void prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e
         if ((at >= 0 && at <= lanes) || outside) {
             const int to = outside ? 0 : at;
             if (outside) {
-#pragma unroll
-                for (int k = 0; k < S; ++k) {
+                UNROLL_FOR (int k = 0; k < S; ++k) {
                     g.value[k] = Pair::identity;
                     h.value[k] = 0;
                 }
@@ -166,8 +154,7 @@ static DEVICE void prefixes_of_groups(typename Pair::U (&e)[Loads], uint32_t (&e
             shared.prefix_heads[warp][to] = h;
         }
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < Loads; ++r) {
+        UNROLL_FOR (int r = 0; r < Loads; ++r) {
             const int group = S + r * shape::load_groups + in_load;
             e[r] = ((const U *)shared.prefixes[warp])[group - 1];
             e_heads[r] = ((const uint32_t *)shared.prefix_heads[warp])[group - 1];
@@ -193,8 +180,7 @@ struct segmented_before {
             OneBlock ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
         packed<U, S> g;
         packed<uint32_t, S> h = {};
-#pragma unroll
-        for (int k = 0; k < S; ++k) g.value[k] = Pair::identity;
+        UNROLL_FOR (int k = 0; k < S; ++k) g.value[k] = Pair::identity;
         if (lane < scan_lanes) {
             g = shared.groups.sums[lane];
             h = shared.groups.all_heads[lane];
@@ -221,9 +207,7 @@ struct segmented_before {
         if (let_next_late) launch_dependents();
     }
 
-    DEVICE uint32_t heads_before(const shared_t &) const {
-        return count;
-    }
+    DEVICE uint32_t heads_before(const shared_t &) const { return count; }
     DEVICE before_group_in_any_order<Pair> of_group(const shared_t &, int, int r, bool) const {
         return {Pair::combine(e_heads[r] ? Pair::identity : p, e[r]), e_heads[r]};
     }

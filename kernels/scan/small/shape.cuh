@@ -116,18 +116,16 @@ template <class T, int Loads>
 static DEVICE void prefetch_loads(const small_arguments &hot, int i, int lane) {
     constexpr int sector = 32 / (int)sizeof(T);
     if (Loads == 1 && lane >= 16) return;
-#pragma unroll
-    for (int r = 0; r < Loads; r += 2)
+    UNROLL_FOR (int r = 0; r < Loads; r += 2)
         prefetch_element<false, T>(hot, i + (r * 16 + lane) * sector);
 }
 
 /* Reverses a lane's vectors: from memory order to scan order, or back. */
 template <class Pair, int Loads, int V>
 static DEVICE void reverse_vectors(lane_items<Pair, V> (&items)[Loads]) {
-#pragma unroll
-    for (int r = 0; r < Loads; ++r)
-#pragma unroll
-        for (int j = 0; j < V / 2; ++j) exchange_here(items[r].raw[j], items[r].raw[V - 1 - j]);
+    UNROLL_FOR (int r = 0; r < Loads; ++r)
+        UNROLL_FOR (int j = 0; j < V / 2; ++j)
+            exchange_here(items[r].raw[j], items[r].raw[V - 1 - j]);
 }
 
 /* Loads or stores what is not forward, aligned and whole. */
@@ -138,12 +136,10 @@ static DEVICE void load_each(lane_items<Pair, V> (&items)[Loads], const small_ar
     const In *const in = (const In *)hot.in;
     const bool backward = hot.backward;
     if (whole && is_aligned<lane_items<Pair, V>::in_bytes>(in, hot.n, backward)) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
             items[r].load_whole(in, begin + r * 32 * V, hot.n, backward);
     } else {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
             items[r].load(in, begin + r * 32 * V, hot.n, backward, hot.rest.transform);
     }
     if (backward) reverse_vectors(items);
@@ -157,12 +153,11 @@ static DEVICE void store_each(lane_items<Pair, V> (&items)[Loads], const small_a
     const bool backward = hot.backward;
     if (backward) reverse_vectors(items);
     if (whole && is_aligned((const T *)out, hot.n, backward)) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
             items[r].store_whole(out, begin + r * 32 * V, hot.n, backward);
     } else {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r) items[r].store(out, begin + r * 32 * V, hot.n, backward);
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
+            items[r].store(out, begin + r * 32 * V, hot.n, backward);
     }
 }
 
@@ -176,8 +171,7 @@ static DEVICE void load_vectors(lane_items<Pair, V> (&items)[Loads], const small
     using In = typename Pair::In;
     constexpr int bytes = lane_items<Pair, V>::in_bytes;
     if (fast && is_aligned<bytes>((const In *)hot.in, hot.n, false)) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
             items[r].load_whole((const In *)hot.in, begin + r * (32 * V), hot.n, false);
     } else {
         load_each<Pair, Loads, V>(items, hot, begin, whole);
@@ -190,8 +184,7 @@ static DEVICE void store_vectors(lane_items<Pair, V> (&items)[Loads], const smal
                                  int begin, bool whole, bool fast) {
     using T = typename Pair::T;
     if (fast && is_aligned((const T *)hot.out, hot.n, false)) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
+        UNROLL_FOR (int r = 0; r < Loads; ++r)
             items[r].store_whole((T *)hot.out, begin + r * (32 * V), hot.n, false);
     } else {
         store_each<Pair, Loads, V>(items, hot, begin, whole);

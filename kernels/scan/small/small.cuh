@@ -82,8 +82,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : small_blocks<Pair, 
        still follow one another for the data and for everyone else; but what will be read is
        prefetched. */
     const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
-#pragma unroll
-    for (int r = 0; r < Loads; ++r)
+    UNROLL_FOR (int r = 0; r < Loads; ++r)
         prefetch_element<Segmented, T>(hot, begin + r * shape::load_items);
     /* Blocks of the next kernel are distributed unevenly over the multiprocessors if they come
        early and find much room. Only these kernels leave that much. */
@@ -110,8 +109,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : small_blocks<Pair, 
         if (whole_flags)
             load_heads<true>(flags, scan, begin, shape::load_items);
         else if (flags_first)
-#pragma unroll
-            for (int r = 0; r < Loads; ++r)
+            UNROLL_FOR (int r = 0; r < Loads; ++r)
                 flags[r].template load<VSCAN_INT>(scan, begin + r * shape::load_items);
         load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
         if (!whole_flags && !flags_first) load_heads(flags, scan, begin, shape::load_items);
@@ -136,8 +134,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : small_blocks<Pair, 
         at, items, x, heads, any, rank, together};
     mine.scan_groups(shared.groups, !reversed, counting, a.transform, [&](int r) {
         if (Segmented && Pair::in_any_order && hot.initial_from)
-#pragma unroll
-            for (int j = 0; j < V; ++j)
+            UNROLL_FOR (int j = 0; j < V; ++j)
                 if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
     });
     __syncthreads();

@@ -118,8 +118,7 @@ struct widening_kernel : chained_kernel {
                 return is_there(first + r * 32 * V + (scan.backward ? V - 1 - j : j));
             });
         if (scan.backward) {
-#pragma unroll
-            for (int r = 0; r < chunks; ++r) {
+            UNROLL_FOR (int r = 0; r < chunks; ++r) {
                 const int32_t x = next[r][0];
                 next[r][0] = next[r][1];
                 next[r][1] = x;
@@ -127,16 +126,15 @@ struct widening_kernel : chained_kernel {
         }
         if (tile == 0) initial = widening_initial(scan);
         sum_type of_lane = 0;
-#pragma unroll
-        for (int r = 0; r < chunks; ++r) of_lane += widened(next[r][0]) + widened(next[r][1]);
+        UNROLL_FOR (int r = 0; r < chunks; ++r)
+            of_lane += widened(next[r][0]) + widened(next[r][1]);
         of_lane = warp_sum(of_lane);
         if (lane == 0) shared.warps[warp] = of_lane;
     }
 
     DEVICE void publish(const chained_launch &launch, int tile) {
         next_sum = 0;
-#pragma unroll
-        for (int w = 0; w < widening_warps; ++w) {
+        UNROLL_FOR (int w = 0; w < widening_warps; ++w) {
             if (w == warp) next_base = next_sum;
             next_sum += shared.warps[w];
         }
@@ -152,8 +150,7 @@ struct widening_kernel : chained_kernel {
     }
 
     DEVICE void write(int tile) {
-#pragma unroll
-        for (int w = 0; w < widening_warps; ++w) before += shared.earlier[w];
+        UNROLL_FOR (int w = 0; w < widening_warps; ++w) before += shared.earlier[w];
         sum_type running = tile == 0 ? initial : before;
         if (tile == tiles - 1 && threadIdx.x == 0 && scan.total != nullptr) {
             if (resumed) __threadfence();
@@ -162,8 +159,7 @@ struct widening_kernel : chained_kernel {
         running += base;
         const int64_t first = (int64_t)tile * items;
         const bool wide = is_whole(tile);
-#pragma unroll
-        for (int r = 0; r < chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r) {
             const sum_type x = widened(own[r][0]), both = x + widened(own[r][1]);
             const sum_type upto = warp_inclusive_sum(both), e = running + upto - both;
             running += __shfl_sync(warp_mask, upto, 31);
@@ -184,16 +180,13 @@ struct widening_kernel : chained_kernel {
             store_wide<sum_type, V>(out + chunk_in_memory(i), turned);
             return;
         }
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             if (is_there(i + j)) out[in_memory(i + j)] = y[j];
     }
 
     DEVICE void keep() {
-#pragma unroll
-        for (int r = 0; r < chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) own[r][j] = next[r][j];
+        UNROLL_FOR (int r = 0; r < chunks; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) own[r][j] = next[r][j];
         base = next_base;
         sum = next_sum;
     }

@@ -42,11 +42,9 @@ static DEVICE void make_bases(const count_arguments &a) {
     if (!last) return;
     __threadfence();
     const int lane = threadIdx.x % 32;
-#pragma unroll 1
-    for (int p = threadIdx.x / 32; p < a.passes; p += (int)blockDim.x / 32) {
+    ROLLED_FOR (int p = threadIdx.x / 32; p < a.passes; p += (int)blockDim.x / 32) {
         int64_t before = 0;
-#pragma unroll 1
-        for (int k = lane; k < digits; k += 32) {
+        ROLLED_FOR (int k = lane; k < digits; k += 32) {
             const int64_t own = (int64_t)load_relaxed(&a.header->counts[p][k]);
             const int64_t upto = warp_inclusive_sum(own);
             a.header->bases[p][0][k] = before + upto - own;
@@ -64,30 +62,25 @@ __global__ void __launch_bounds__(histogram_threads)
     __shared__ uint32_t counts[passes][digits];
     const int64_t step = (int64_t)gridDim.x * histogram_threads;
     const int64_t first = (int64_t)blockIdx.x * histogram_threads + threadIdx.x;
-#pragma unroll 1
-    for (int k = threadIdx.x; k < passes * digits; k += histogram_threads) (&counts[0][0])[k] = 0;
-#pragma unroll 1
-    for (int64_t k = first; k < a.status_words; k += step) a.status[k] = 0;
+    ROLLED_FOR (int k = threadIdx.x; k < passes * digits; k += histogram_threads)
+        (&counts[0][0])[k] = 0;
+    ROLLED_FOR (int64_t k = first; k < a.status_words; k += step) a.status[k] = 0;
     __syncthreads();
 
     const K *const keys = (const K *)a.keys;
-#pragma unroll 1
-    for (int64_t i = first; i < a.n; i += unroll * step) {
+    ROLLED_FOR (int64_t i = first; i < a.n; i += unroll * step) {
         K x[unroll];
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) x[j] = i + j * step < a.n ? keys[i + j * step] : (K)0;
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) {
+        UNROLL_FOR (int j = 0; j < unroll; ++j)
+            x[j] = i + j * step < a.n ? keys[i + j * step] : (K)0;
+        UNROLL_FOR (int j = 0; j < unroll; ++j) {
             if (i + j * step >= a.n) break;
             const K number = ordered(x[j], a.order);
-#pragma unroll
-            for (int p = 0; p < passes; ++p)
+            UNROLL_FOR (int p = 0; p < passes; ++p)
                 if (p < a.passes) atomicAdd(&counts[p][digit_of(number, a.digit[p])], 1u);
         }
     }
     __syncthreads();
-#pragma unroll 1
-    for (int k = threadIdx.x; k < a.passes * digits; k += histogram_threads) {
+    ROLLED_FOR (int k = threadIdx.x; k < a.passes * digits; k += histogram_threads) {
         const uint32_t count = (&counts[0][0])[k];
         if (count > 0) atomicAdd(&a.header->counts[0][0] + k, (unsigned long long)count);
     }
@@ -116,8 +109,7 @@ struct private_counter {
           lane(opaque(threadIdx.x % private_lanes<K> * 4)) {
         constexpr int first_bit =
             31 - __builtin_clz(private_lanes<K> * 4); /* of a digit, in the offset of its counter */
-#pragma unroll
-        for (int p = 0; p < (int)sizeof(K); ++p) {
+        UNROLL_FOR (int p = 0; p < (int)sizeof(K); ++p) {
             digit[p] = a.digit[p];
             if (sizeof(K) == 4) { /* rotate keys so that the digit is the offset */
                 digit[p].first_bit = (first_bit - a.digit[p].first_bit) & 31;
@@ -128,8 +120,7 @@ struct private_counter {
     DEVICE void operator()(K key) const {
         K number = ordered(key, order);
         if (sizeof(K) == 4) number ^= order.descending;
-#pragma unroll
-        for (int p = 0; p < (int)sizeof(K); ++p) {
+        UNROLL_FOR (int p = 0; p < (int)sizeof(K); ++p) {
             uint32_t at;
             if (sizeof(K) == 4)
                 at = __funnelshift_l((uint32_t)number, (uint32_t)number, digit[p].first_bit) &
@@ -150,11 +141,9 @@ __global__ void __launch_bounds__(private_threads, 1)
     uint32_t *const counts = (uint32_t *)dynamic_shared();
     const int64_t step = (int64_t)gridDim.x * private_threads;
     const int64_t first = (int64_t)blockIdx.x * private_threads + threadIdx.x;
-#pragma unroll 1
-    for (int k = threadIdx.x; k < private_bytes<K> / 16; k += private_threads)
+    ROLLED_FOR (int k = threadIdx.x; k < private_bytes<K> / 16; k += private_threads)
         ((int4 *)counts)[k] = int4{0, 0, 0, 0};
-#pragma unroll 1
-    for (int64_t k = first; k < a.status_words; k += step) a.status[k] = 0;
+    ROLLED_FOR (int64_t k = first; k < a.status_words; k += step) a.status[k] = 0;
     __syncthreads();
 
     /* aligned vectors of 16 bytes */
@@ -164,26 +153,20 @@ __global__ void __launch_bounds__(private_threads, 1)
     const int64_t vectors = (a.n - before) / V;
     K x[unroll][V], next[unroll][V];
     const auto load = [&](int64_t i) {
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) {
+        UNROLL_FOR (int j = 0; j < unroll; ++j) {
             const int64_t vector = i + j * private_threads;
             if (vector < vectors) load_wide<K, V>(next[j], keys + vector * V);
         }
     };
     int64_t i = (int64_t)blockIdx.x * unroll * private_threads + threadIdx.x;
     load(i);
-#pragma unroll 1
-    for (; i < vectors; i += unroll * step) {
-#pragma unroll
-        for (int j = 0; j < unroll; ++j)
-#pragma unroll
-            for (int v = 0; v < V; ++v) x[j][v] = next[j][v];
+    ROLLED_FOR (; i < vectors; i += unroll * step) {
+        UNROLL_FOR (int j = 0; j < unroll; ++j)
+            UNROLL_FOR (int v = 0; v < V; ++v) x[j][v] = next[j][v];
         load(i + unroll * step);
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) {
+        UNROLL_FOR (int j = 0; j < unroll; ++j) {
             if (i + j * private_threads >= vectors) break;
-#pragma unroll
-            for (int v = 0; v < V; ++v) count(x[j][v]);
+            UNROLL_FOR (int v = 0; v < V; ++v) count(x[j][v]);
         }
     }
     if (blockIdx.x == 0) { /* the keys before the first and after the last vector */
@@ -192,8 +175,7 @@ __global__ void __launch_bounds__(private_threads, 1)
         if (threadIdx.x < V ? at < before : at < a.n) count(((const K *)a.keys)[at]);
     }
     __syncthreads();
-#pragma unroll 1
-    for (int k = threadIdx.x; k < a.passes * digits; k += private_threads) {
+    ROLLED_FOR (int k = threadIdx.x; k < a.passes * digits; k += private_threads) {
         uint32_t sum = 0;
 #pragma unroll 8
         for (int j = 0; j < lanes; ++j) sum += counts[k * lanes + (threadIdx.x + j) % lanes];

@@ -61,17 +61,13 @@ static DEVICE void write_part(Shared &s, int count, const digit_maker<K> &digit_
     K keys[End - First];
     uint32_t digit[End - First];
     const int me = First * sort_threads + threadIdx.x;
-#pragma unroll
-    for (int i = 0; i < End - First; ++i) keys[i] = s.keys[i * sort_threads + me];
-#pragma unroll
-    for (int i = 0; i < End - First; ++i) digit[i] = digit_of_key(keys[i]);
+    UNROLL_FOR (int i = 0; i < End - First; ++i) keys[i] = s.keys[i * sort_threads + me];
+    UNROLL_FOR (int i = 0; i < End - First; ++i) digit[i] = digit_of_key(keys[i]);
     if (count >= End * sort_threads) {
-#pragma unroll
-        for (int i = 0; i < End - First; ++i)
+        UNROLL_FOR (int i = 0; i < End - First; ++i)
             keys_out[s.bases[digit[i]] + i * sort_threads + me] = keys[i];
     } else {
-#pragma unroll
-        for (int i = 0; i < End - First; ++i)
+        UNROLL_FOR (int i = 0; i < End - First; ++i)
             if (i * sort_threads + me < count)
                 keys_out[s.bases[digit[i]] + i * sort_threads + me] = keys[i];
     }
@@ -112,9 +108,8 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
         const int64_t left = a.n - first;
         const int count = left < items ? (int)left : items;
         if (threadIdx.x < digits) {
-#pragma unroll 1
-            for (int64_t k = tile * digits + threadIdx.x; k < a.next_status_words;
-                 k += a.tiles * digits)
+            ROLLED_FOR (int64_t k = tile * digits + threadIdx.x; k < a.next_status_words;
+                        k += a.tiles * digits)
                 a.next_status[k] = 0;
         }
         uint32_t rank[I];
@@ -125,8 +120,7 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
                                                           : status_is_aggregate<uint32_t>));
         });
         __syncthreads();
-#pragma unroll
-        for (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
+        UNROLL_FOR (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
         if (threadIdx.x < digits) {
             const uint32_t before = look_back(a.status, tile);
             if (tile > 0)

@@ -66,18 +66,15 @@ template <class T, int I, class Room>
 static DEVICE void exchange(Room *buffer, T (&x)[I], const uint32_t (&rank)[I],
                             const thread_items &items) {
     constexpr int parts = sizeof(T) > sizeof(Room) ? (int)(sizeof(T) / sizeof(Room)) : 1;
-#pragma unroll
-    for (int part = 0; part < parts; ++part) {
+    UNROLL_FOR (int part = 0; part < parts; ++part) {
         constexpr int part_bits = parts > 1 ? 8 * (int)sizeof(Room) : 0;
         __syncthreads();
-#pragma unroll
-        for (int i = 0; i < I; ++i) {
+        UNROLL_FOR (int i = 0; i < I; ++i) {
             if (i >= items.number) break;
             buffer[rank[i]] = (Room)(x[i] >> part * part_bits);
         }
         __syncthreads();
-#pragma unroll
-        for (int i = 0; i < I; ++i) {
+        UNROLL_FOR (int i = 0; i < I; ++i) {
             if (i >= items.number) break;
             const Room got = buffer[items.first + i * 32];
             if (parts == 1)
@@ -99,18 +96,15 @@ static DEVICE void sort_in_shared(const segment_sort_arguments &a, Shared &s, in
     const K *const keys = (const K *)a.sort.keys + b;
     K key[I];
     uint16_t from[I];
-#pragma unroll
-    for (int i = 0; i < I; ++i) {
+    UNROLL_FOR (int i = 0; i < I; ++i) {
         if (i >= items.number) break;
         from[i] = (uint16_t)(items.first + i * 32);
         key[i] = items.first + i * 32 < n ? keys[items.first + i * 32] : (K)0;
     }
-#pragma unroll 1
-    for (int pass = 0; pass < passes; ++pass) {
+    ROLLED_FOR (int pass = 0; pass < passes; ++pass) {
         const digit_maker<K> digit(a.order, digit_of_pass(a.order, pass));
         uint32_t rank[I];
-#pragma unroll
-        for (int i = 0; i < I; ++i) {
+        UNROLL_FOR (int i = 0; i < I; ++i) {
             if (i >= items.number) break;
             rank[i] = items.first + i * 32 < n ? digit(key[i]) : digits - 1;
         }
@@ -121,18 +115,15 @@ static DEVICE void sort_in_shared(const segment_sort_arguments &a, Shared &s, in
     }
     b += items.first;
     n -= items.first;
-#pragma unroll
-    for (int i = 0; i < I; ++i)
+    UNROLL_FOR (int i = 0; i < I; ++i)
         if (i < items.number && i * 32 < n) ((K *)a.sort.keys_out)[b + i * 32] = key[i];
     if (!pairs) return;
     uint64_t value[I];
-#pragma unroll
-    for (int i = 0; i < I; ++i)
+    UNROLL_FOR (int i = 0; i < I; ++i)
         if (i < items.number && i * 32 < n)
             value[i] = value_at(a.sort, b + (int)from[i] - items.first);
     __syncthreads(); /* in place, all are read before one is written */
-#pragma unroll
-    for (int i = 0; i < I; ++i)
+    UNROLL_FOR (int i = 0; i < I; ++i)
         if (i < items.number && i * 32 < n) store_value(a.sort, b + i * 32, value[i]);
 }
 
@@ -173,21 +164,17 @@ template <class K>
 static DEVICE void count_tile(const segment_sort_arguments &a, block_shared<K> &s, const K *keys,
                               int count, long_count *counts) {
     const int all = a.passes * digits;
-#pragma unroll 1
-    for (int k = threadIdx.x; k < all; k += sort_threads) (&s.all_counts[0][0])[k] = 0;
+    ROLLED_FOR (int k = threadIdx.x; k < all; k += sort_threads) (&s.all_counts[0][0])[k] = 0;
     K key[segment_items];
     load_items<false>(key, keys, count);
     __syncthreads();
-#pragma unroll 1
-    for (int p = 0; p < a.passes; ++p) {
+    ROLLED_FOR (int p = 0; p < a.passes; ++p) {
         const digit_maker<K> digit(a.order, digit_of_pass(a.order, p));
-#pragma unroll
-        for (int i = 0; i < segment_items; ++i)
+        UNROLL_FOR (int i = 0; i < segment_items; ++i)
             if (item_at<segment_items>(i) < count) atomicAdd(&s.all_counts[p][digit(key[i])], 1u);
     }
     __syncthreads();
-#pragma unroll 1
-    for (int k = threadIdx.x; k < all; k += sort_threads) {
+    ROLLED_FOR (int k = threadIdx.x; k < all; k += sort_threads) {
         const uint32_t number = (&s.all_counts[0][0])[k];
         if (number > 0) atomicAdd(counts + k, (long_count)number);
     }
@@ -221,8 +208,7 @@ static DEVICE void sort_tile(const segment_sort_arguments &a, block_shared<K> &s
                                                       : status_is_aggregate<long_count>));
     });
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
+    UNROLL_FOR (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
     long_count before = 0;
     if (threadIdx.x < digits) {
         before = look_back((const long_count *)status, tile);
@@ -234,8 +220,7 @@ static DEVICE void sort_tile(const segment_sort_arguments &a, block_shared<K> &s
     }
     __syncthreads();
     if (threadIdx.x < digits)
-#pragma unroll
-        for (int w = 0; w < digits / 32 - 1; ++w)
+        UNROLL_FOR (int w = 0; w < digits / 32 - 1; ++w)
             if (w < warp) base += s.bases[w];
     __syncthreads();
     if (threadIdx.x < digits) s.bases[threadIdx.x] = base + (int64_t)before - own.rank;

@@ -36,15 +36,13 @@ static DEVICE bool numbers_of(K (&x)[N], const vscan__sort &sort, const sort_ord
     const K flipped = (K)(int32_t)order.descending;
     bool nan = false;
     if (sort.real) {
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
+        UNROLL_FOR (int i = 0; i < N; ++i) {
             x[i] = ordered(x[i], order);
             nan = nan || x[i] == (K)order.most;
             x[i] ^= flipped;
         }
     } else {
-#pragma unroll
-        for (int i = 0; i < N; ++i) x[i] ^= (K)order.shift ^ flipped; /* the sign */
+        UNROLL_FOR (int i = 0; i < N; ++i) x[i] ^= (K)order.shift ^ flipped; /* the sign */
     }
     return !__any_sync(warp_mask, nan);
 }
@@ -53,14 +51,12 @@ static DEVICE void keys_of(K (&x)[N], const vscan__sort &sort, const sort_order 
     constexpr int top = 8 * (int)sizeof(K) - 1;
     const K flipped = (K)(int32_t)order.descending;
     if (sort.real) {
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
+        UNROLL_FOR (int i = 0; i < N; ++i) {
             x[i] = (x[i] ^ flipped) - (K)order.shift;
             x[i] ^= ((K)0 - (x[i] >> top)) & (K)order.flipped;
         }
     } else {
-#pragma unroll
-        for (int i = 0; i < N; ++i) x[i] ^= (K)order.shift ^ flipped;
+        UNROLL_FOR (int i = 0; i < N; ++i) x[i] ^= (K)order.shift ^ flipped;
     }
 }
 
@@ -79,13 +75,11 @@ static DEVICE K &padded(K *buffer, int p) {
 template <int N, class K>
 static DEVICE bool sort_lanes(const segment_sort_arguments &a, K *buffer, int begin, int n) {
     K x[N];
-#pragma unroll
-    for (int i = 0; i < N; ++i) x[i] = i < n ? padded(buffer, begin + i) : (K)a.last;
+    UNROLL_FOR (int i = 0; i < N; ++i) x[i] = i < n ? padded(buffer, begin + i) : (K)a.last;
     if (!numbers_of(x, a.sort, a.order)) return false;
     sort_items(x);
     keys_of(x, a.sort, a.order);
-#pragma unroll
-    for (int i = 0; i < N; ++i)
+    UNROLL_FOR (int i = 0; i < N; ++i)
         if (i < n) padded(buffer, begin + i) = x[i];
     return true;
 }
@@ -108,8 +102,7 @@ static DEVICE void prefetch_chunk(const segment_sort_arguments &a, int64_t chunk
     if (offset < a.chunk && chunk + offset < sort.segments)
         prefetch_line((const char *)sort.offsets + (chunk + offset) * size);
     if (begin >= 0 && end <= sort.n && end - begin <= lanes_capacity<K>)
-#pragma unroll 1
-        for (int64_t i = begin + lane * line; i < end; i += 32 * line)
+        ROLLED_FOR (int64_t i = begin + lane * line; i < end; i += 32 * line)
             prefetch_line((const K *)sort.keys + i);
 }
 
@@ -128,8 +121,7 @@ static DEVICE int sort_by_lanes(const segment_sort_arguments &a, warp_shared &s,
     for (int p = lane; p < all; p += 32) async_copy(&padded(buffer, p), keys + p);
 
     bool good = true;
-#pragma unroll
-    for (int r = 0; r < most_lane_segments; ++r) {
+    UNROLL_FOR (int r = 0; r < most_lane_segments; ++r) {
         if (r * 32 >= a.chunk) break;
         const int64_t k = chunk + r * 32 + lane;
         const int64_t begin = k < chunk_end ? offset_at(sort, k) - first : all;
@@ -141,8 +133,7 @@ static DEVICE int sort_by_lanes(const segment_sort_arguments &a, warp_shared &s,
     __syncwarp();
     good = __all_sync(warp_mask, good);
     int sorted = lanes_capacity<K>; /* no segment is longer */
-#pragma unroll 1
-    for (int k = lane; good && k < a.chunk; k += 32) {
+    ROLLED_FOR (int k = lane; good && k < a.chunk; k += 32) {
         const int begin = s.begins[k], all_keys = s.begins[k + 1] - begin;
         const int n = all_keys > lane_keys<K> ? 0 : all_keys;
         const auto longer = [&](int than) { return __any_sync(warp_mask, n > than); };

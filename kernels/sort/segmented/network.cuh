@@ -27,8 +27,7 @@ static DEVICE void compare_exchange(T &a, T &b) {
 template <int Have, int Apart = Have, class T, int N>
 static DEVICE void merge_runs(T (&x)[N]) {
     constexpr int first = Apart % Have;
-#pragma unroll
-    for (int i = first; i + Apart < N; ++i)
+    UNROLL_FOR (int i = first; i + Apart < N; ++i)
         if ((i - first) / Apart % 2 == 0 && i / (2 * Have) == (i + Apart) / (2 * Have))
             compare_exchange(x[i], x[i + Apart]);
     if constexpr (Apart > 1) merge_runs<Have, Apart / 2>(x);
@@ -44,8 +43,7 @@ static DEVICE void sort_items(T (&x)[N]) {
 /* Sorts the items of a lane, which are a bitonic sequence. */
 template <int Apart, class T>
 static DEVICE void merge_bitonic(T (&x)[network_items]) {
-#pragma unroll
-    for (int i = 0; i < network_items; ++i)
+    UNROLL_FOR (int i = 0; i < network_items; ++i)
         if ((i & Apart) == 0) compare_exchange(x[i], x[i + Apart]);
     if constexpr (Apart > 1) merge_bitonic<Apart / 2>(x);
 }
@@ -69,21 +67,17 @@ static DEVICE void sort_by_network(T (&x)[network_items], int lanes, bool half) 
     merge_runs<2>(x);
     merge_runs<4>(x);
     if (!half) merge_runs<8>(x);
-#pragma unroll 1
-    for (int merged = 2; merged <= lanes; merged *= 2) {
+    ROLLED_FOR (int merged = 2; merged <= lanes; merged *= 2) {
         bool smaller = (lane & merged / 2) == 0;
-#pragma unroll
-        for (int i = 0; i < I / 2; ++i) {
+        UNROLL_FOR (int i = 0; i < I / 2; ++i) {
             const T low = __shfl_xor_sync(warp_mask, x[I - 1 - i], merged - 1);
             const T high = __shfl_xor_sync(warp_mask, x[i], merged - 1);
             keep_one(x[i], low, smaller);
             keep_one(x[I - 1 - i], high, smaller);
         }
-#pragma unroll 1
-        for (int apart = merged / 4; apart > 0; apart /= 2) {
+        ROLLED_FOR (int apart = merged / 4; apart > 0; apart /= 2) {
             smaller = (lane & apart) == 0;
-#pragma unroll
-            for (int i = 0; i < I; ++i)
+            UNROLL_FOR (int i = 0; i < I; ++i)
                 keep_one(x[i], __shfl_xor_sync(warp_mask, x[i], apart), smaller);
         }
         merge_bitonic<I / 2>(x);
@@ -102,23 +96,19 @@ template <class T>
 static DEVICE void load_numbers(T (&x)[network_items], const T *buffer) {
     constexpr int V = 16 / (int)sizeof(T);
     const int first = threadIdx.x % 32 * network_items;
-#pragma unroll
-    for (int i = 0; i < network_items; i += V) {
+    UNROLL_FOR (int i = 0; i < network_items; i += V) {
         T vector[V];
         load_wide<T, V>(vector, buffer + swizzled_index<T>(first + i));
-#pragma unroll
-        for (int k = 0; k < V; ++k) x[i + k] = vector[k];
+        UNROLL_FOR (int k = 0; k < V; ++k) x[i + k] = vector[k];
     }
 }
 template <class T>
 static DEVICE void store_numbers(T *buffer, const T (&x)[network_items]) {
     constexpr int V = 16 / (int)sizeof(T);
     const int first = threadIdx.x % 32 * network_items;
-#pragma unroll
-    for (int i = 0; i < network_items; i += V) {
+    UNROLL_FOR (int i = 0; i < network_items; i += V) {
         T vector[V];
-#pragma unroll
-        for (int k = 0; k < V; ++k) vector[k] = x[i + k];
+        UNROLL_FOR (int k = 0; k < V; ++k) vector[k] = x[i + k];
         store_wide<T, V>(buffer + swizzled_index<T>(first + i), vector);
     }
 }

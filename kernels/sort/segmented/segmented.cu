@@ -105,15 +105,13 @@ static DEVICE bool sort_slots(const segment_sort_arguments &a, warp_shared &s, i
             load_numbers(x, buffer);
         }
     }
-#pragma unroll 1
-    for (int first_bit = 0;; first_bit = 32) {
+    ROLLED_FOR (int first_bit = 0;; first_bit = 32) {
         sort_by_network(x, lanes, half);
         if (sizeof(K) == 4 || as_keys || first_bit > 0 || a.order.bits <= 32) break;
         if constexpr (sizeof(K) == 8) {
             const slot_segment slot = s.slots[lane >> (size_bits - 4)];
             const int at = (lane & (lanes - 1)) * I;
-#pragma unroll
-            for (int i = 0; i < I; ++i) {
+            UNROLL_FOR (int i = 0; i < I; ++i) {
                 if (at + i >= slot.n) continue;
                 const uint32_t from = (uint16_t)x[i];
                 const uint64_t number = compared(keys[slot.begin + (int)from], a.order);
@@ -204,8 +202,8 @@ template <class T>
 static DEVICE void copy_elements(void *to, const void *from, int64_t first, int64_t end) {
     if (to == from) return;
     const int64_t step = (int64_t)gridDim.x * warp_threads;
-#pragma unroll 1
-    for (int64_t i = first + (int64_t)blockIdx.x * warp_threads + threadIdx.x; i < end; i += step)
+    ROLLED_FOR (int64_t i = first + (int64_t)blockIdx.x * warp_threads + threadIdx.x; i < end;
+                i += step)
         ((T *)to)[i] = ((const T *)from)[i];
 }
 
@@ -243,8 +241,7 @@ __global__ void __launch_bounds__(warp_threads, warp_blocks<K>)
     const bool alone = sort.value_size == 0 && a.order.bits == 8 * (int)sizeof(K);
 
     int64_t edge = Lanes ? edge_of(sort, warp * a.chunk + step, a.chunk) : 0;
-#pragma unroll 1
-    for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
+    ROLLED_FOR (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
         int sorted = 0; /* segments of up to this many keys are sorted */
         if (Lanes) {
             const int64_t begin = __shfl_sync(warp_mask, edge, 0);
@@ -254,8 +251,7 @@ __global__ void __launch_bounds__(warp_threads, warp_blocks<K>)
             sorted = sort_by_lanes<K>(a, s, chunk);
             if (sorted == lanes_capacity<K>) continue;
         }
-#pragma unroll 1
-        for (int64_t at = chunk; at < chunk + a.chunk && at < sort.segments; at += 32) {
+        ROLLED_FOR (int64_t at = chunk; at < chunk + a.chunk && at < sort.segments; at += 32) {
             if (!Lanes && at > chunk) break; /* a chunk has at most 32 */
             lane_segment own = {0, -1};
             if (at + lane < chunk + a.chunk) {

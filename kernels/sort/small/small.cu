@@ -27,19 +27,15 @@ template <bool Equal, class K>
 static DEVICE uint32_t count_less(const K *numbers, int first, int end, K mine) {
     constexpr int V = 16 / (int)sizeof(K);
     uint32_t count[V] = {};
-#pragma unroll 1
-    for (int i = first; i < end; i += 32) {
-#pragma unroll
-        for (int k = 0; k < 32; k += V) {
+    ROLLED_FOR (int i = first; i < end; i += 32) {
+        UNROLL_FOR (int k = 0; k < 32; k += V) {
             K x[V];
             load_wide<K, V>(x, numbers + i + k);
-#pragma unroll
-            for (int v = 0; v < V; ++v) count[v] += Equal ? x[v] <= mine : x[v] < mine;
+            UNROLL_FOR (int v = 0; v < V; ++v) count[v] += Equal ? x[v] <= mine : x[v] < mine;
         }
     }
     uint32_t sum = 0;
-#pragma unroll
-    for (int v = 0; v < V; ++v) sum += count[v];
+    UNROLL_FOR (int v = 0; v < V; ++v) sum += count[v];
     return sum;
 }
 
@@ -85,8 +81,7 @@ __global__ void __launch_bounds__(counting_threads, counting_blocks)
     __syncthreads();
     if (warp > 0 || mine >= n) return;
     count = 0;
-#pragma unroll
-    for (int w = 0; w < counting_warps; ++w) count += s.counts[w][lane];
+    UNROLL_FOR (int w = 0; w < counting_warps; ++w) count += s.counts[w][lane];
     ((K *)sort.keys_out)[count] = key;
     if (sort.value_size == 8) ((uint64_t *)sort.values_out)[count] = value;
     if (sort.value_size == 4) ((uint32_t *)sort.values_out)[count] = (uint32_t)value;
