@@ -313,20 +313,20 @@ static inline map_kernel *kernel_of_type(int type, map_kernel *of_int, map_kerne
                                  : of_double;
 }
 
-/* Starts a kernel whose threads have R chunks of V elements, after filling in begin and wide. */
-template <class Arguments>
-static cudaError_t start_map(void (*kernel)(Arguments), const vscan__launch *launch, int V, int R,
-                             int64_t n, const map_vector *vectors, int count,
-                             Arguments &arguments) {
+/* Starts a kernel whose threads have R chunks of V elements of each of the vectors. */
+template <class Arguments, int Vectors>
+static cudaError_t start_map(void (*kernel)(Arguments), const vscan__launch *launch,
+                             Arguments arguments, int64_t V, int R, int64_t n,
+                             const map_vector (&vectors)[Vectors]) {
     arguments.late = launch->late;
     arguments.begin = 0;
     arguments.wide = false;
     for (int begin = 0; begin < V && begin < n && !arguments.wide; ++begin)
-        if (chunks_aligned(vectors, count, V, begin)) {
+        if (chunks_aligned(vectors, Vectors, (int)V, begin)) {
             arguments.begin = begin;
             arguments.wide = true;
         }
-    const int64_t items = (int64_t)map_threads * V * R;
+    const int64_t items = map_threads * V * R;
     const int64_t blocks = (arguments.begin > 0) + (n - arguments.begin + items - 1) / items;
     return start(kernel, blocks, map_threads, 0, launch->stream, arguments);
 }

@@ -217,40 +217,33 @@ extern "C" cudaError_t vscan__launch_compare(const vscan__launch *launch, const 
     map_kernel *const kernel = kernel_of_type(map->type, map_compare<int32_t>, map_compare<int64_t>,
                                               map_compare<float>, map_compare<double>);
     const int64_t size = map_size(map->type);
-    const map_vector vectors[] = {
-        {map->a, size}, {map->b, size}, {map->out, map_size(map->out_type)}};
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), compare_chunks, map->n, vectors, 3,
-                     arguments);
+    return start_map(kernel, launch, {*map}, 16 / size, compare_chunks, map->n,
+                     {{map->a, size}, {map->b, size}, {map->out, map_size(map->out_type)}});
 }
 
 extern "C" cudaError_t vscan__launch_logic(const vscan__launch *launch, const vscan__map *map) {
     const bool bits = map->type == VSCAN_BIT;
     const int64_t size = bits ? 4 : 1;
-    const map_vector vectors[] = {{map->a, size}, {map->b, size}, {map->out, size}};
-    map_arguments arguments = {*map};
-    return start_map(bits ? logic_bits : logic_bytes, launch, 4, bits ? 1 : logic_chunks,
-                     bits ? (map->n + 31) / 32 : map->n, vectors, 3, arguments);
+    return start_map(bits ? logic_bits : logic_bytes, launch, {*map}, 4, bits ? 1 : logic_chunks,
+                     bits ? (map->n + 31) / 32 : map->n,
+                     {{map->a, size}, {map->b, size}, {map->out, size}});
 }
 
 extern "C" cudaError_t vscan__launch_select(const vscan__launch *launch, const vscan__map *map) {
     const int64_t size = map_size(map->type);
-    const map_vector vectors[] = {
-        {map->a, size}, {map->b, size}, {map->out, size}, {map->flags, map_size(map->flag_type)}};
     map_kernel *const kernel = size == 8   ? select_elements<uint64_t>
                                : size == 4 ? select_elements<uint32_t>
                                : size == 1 ? select_elements<uint8_t>
                                            : select_bits;
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, size == 8 ? 2 : 4, select_chunks, map->n, vectors, 4,
-                     arguments);
+    return start_map(
+        kernel, launch, {*map}, size == 8 ? 2 : 4, select_chunks, map->n,
+        {{map->a, size}, {map->b, size}, {map->out, size}, {map->flags, map_size(map->flag_type)}});
 }
 
 extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const vscan__map *map) {
     const int64_t from = map_size(map->type), to = map_size(map->out_type);
     const map_vector vectors[] = {{map->a, from}, {map->out, to}};
     const int V = from == 8 || to == 8 ? 2 : 4;
-    map_arguments arguments = {*map};
     if (map->row >= 0) {
         map_kernel *const kernel =
             from == 1 ? to == 8 ? map_convert<uint8_t, uint64_t> : map_convert<uint8_t, uint32_t>
@@ -259,28 +252,27 @@ extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const 
                 ? to == 8 ? map_convert<uint64_t, uint64_t> : map_convert<uint64_t, uint32_t>
             : to == 8 ? map_convert<uint32_t, uint64_t>
                       : map_convert<uint32_t, uint32_t>;
-        return start_map(kernel, launch, V, convert_chunks(from, to), map->n, vectors, 2,
-                         arguments);
+        return start_map(kernel, launch, {*map}, V, convert_chunks(from, to), map->n, vectors);
     }
-    vscan__value &one = arguments.map.scalar;
+    vscan__map to_numbers = *map;
+    vscan__value &one = to_numbers.scalar;
     one.bits = 0;
     switch (map->out_type) {
     case VSCAN_FLOAT:
         one.as_float = 1;
-        return start_map(numbers_of_flags<uint32_t>, launch, V, number_chunks, map->n, vectors, 2,
-                         arguments);
+        return start_map(numbers_of_flags<uint32_t>, launch, {to_numbers}, V, number_chunks, map->n,
+                         vectors);
     case VSCAN_DOUBLE:
     case VSCAN_LONG:
         if (map->out_type == VSCAN_DOUBLE)
             one.as_double = 1;
         else
             one.as_long = 1;
-        return start_map(numbers_of_flags<uint64_t>, launch, V, number_chunks, map->n, vectors, 2,
-                         arguments);
+        return start_map(numbers_of_flags<uint64_t>, launch, {to_numbers}, V, number_chunks, map->n,
+                         vectors);
     default:
         if (from + to == 1) /* sizes 1 and, for bits, 0 */
-            return start_map(bits_and_bytes, launch, 16, byte_chunks, map->n, vectors, 2,
-                             arguments);
-        return start_map(flags_of_flags, launch, V, flag_chunks, map->n, vectors, 2, arguments);
+            return start_map(bits_and_bytes, launch, {*map}, 16, byte_chunks, map->n, vectors);
+        return start_map(flags_of_flags, launch, {*map}, V, flag_chunks, map->n, vectors);
     }
 }

@@ -124,10 +124,8 @@ __global__ void __launch_bounds__(map_threads)
 
 static cudaError_t launch_compare_uint8(const vscan__launch *launch, const vscan__map *map) {
     const bool ints = map->out_type == VSCAN_INT;
-    const map_vector flags[] = {{map->out, map_size(map->out_type)}};
-    map_arguments arguments = {*map};
-    return start_map(ints ? compare_uint8<1> : compare_uint8<4>, launch, ints ? 4 : 16,
-                     uint8_chunks, map->n, flags, 1, arguments);
+    return start_map(ints ? compare_uint8<1> : compare_uint8<4>, launch, {*map}, ints ? 4 : 16,
+                     uint8_chunks, map->n, {{map->out, map_size(map->out_type)}});
 }
 
 } /* namespace vscan */

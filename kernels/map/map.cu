@@ -103,10 +103,8 @@ extern "C" cudaError_t vscan__launch_unary(const vscan__launch *launch, const vs
     map_kernel *const kernel = kernel_of_type(map->type, map_unary<int32_t>, map_unary<int64_t>,
                                               map_unary<float>, map_unary<double>);
     const int64_t size = map_size(map->type);
-    const map_vector vectors[] = {{map->a, size}, {map->out, size}};
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), operator_chunks, map->n, vectors, 2,
-                     arguments);
+    return start_map(kernel, launch, {*map}, 16 / size, operator_chunks, map->n,
+                     {{map->a, size}, {map->out, size}});
 }
 
 template <bool Division>
@@ -122,8 +120,6 @@ extern "C" cudaError_t vscan__launch_binary(const vscan__launch *launch, const v
     map_kernel *const kernel =
         divisions[map->row] ? binary_kernel<true>(map->type) : binary_kernel<false>(map->type);
     const int64_t size = map_size(map->type);
-    const map_vector vectors[] = {{map->a, size}, {map->b, size}, {map->out, size}};
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), operator_chunks, map->n, vectors, 3,
-                     arguments);
+    return start_map(kernel, launch, {*map}, 16 / size, operator_chunks, map->n,
+                     {{map->a, size}, {map->b, size}, {map->out, size}});
 }

@@ -99,25 +99,21 @@ typedef void move_kernel(move_arguments);
 
 extern "C" cudaError_t vscan__launch_index(const vscan__launch *launch, const vscan__map *map) {
     const int64_t size = map_size(map->out_type);
-    const map_vector vectors[] = {{map->out, size}};
     map_kernel *const kernel = kernel_of_type(
         map->out_type, index_elements<int32_t, uint32_t>, index_elements<int64_t, uint64_t>,
         index_elements<float, int64_t>, index_elements<double, int64_t>);
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), index_chunks, map->n, vectors, 1, arguments);
+    return start_map(kernel, launch, {*map}, 16 / size, index_chunks, map->n, {{map->out, size}});
 }
 
 extern "C" cudaError_t vscan__launch_distribute(const vscan__launch *launch,
                                                 const vscan__map *map) {
     const int64_t size = map_size(map->type);
-    const map_vector vectors[] = {{map->out, size}};
     map_kernel *const kernel = size == 8   ? distribute_element<uint64_t>
                                : size == 4 ? distribute_element<uint32_t>
                                : size == 1 ? distribute_element<uint8_t>
                                            : distribute_bit;
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, size == 8 ? 2 : 4, index_chunks, map->n, vectors, 1,
-                     arguments);
+    return start_map(kernel, launch, {*map}, size == 8 ? 2 : 4, index_chunks, map->n,
+                     {{map->out, size}});
 }
 
 template <bool Gather>
@@ -141,8 +137,6 @@ extern "C" cudaError_t vscan__launch_permute(const vscan__launch *launch, const 
     const cudaError_t error = launch_move<false>(launch, move);
     if (error != cudaSuccess || move->written == nullptr) return error;
     const int64_t position = map_size(move->position_type);
-    const map_vector vectors[] = {{move->positions, position}};
-    move_arguments arguments = {*move};
     return start_map(position == 8 ? mark_positions<int64_t> : mark_positions<int32_t>, launch,
-                     (int)(16 / position), mark_chunks, move->n, vectors, 1, arguments);
+                     {*move}, 16 / position, mark_chunks, move->n, {{move->positions, position}});
 }

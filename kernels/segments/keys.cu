@@ -56,13 +56,13 @@ using namespace vscan;
 extern "C" cudaError_t vscan__launch_keys_to_heads(const vscan__launch *launch,
                                                    const vscan__keys *keys) {
     const int64_t size = map_size(keys->type);
-    const map_vector vectors[] = {{keys->keys, size},
-                                  {keys->flags, map_size(keys->flag_type)},
-                                  {keys->out, map_size(keys->out_type)}};
     keys_arguments arguments = {*keys};
     arguments.nan = keys->type == VSCAN_FLOAT    ? 0x7f800000
                     : keys->type == VSCAN_DOUBLE ? UINT64_C(0x7ff0000000000000)
                                                  : UINT64_MAX;
     return start_map(size == 8 ? keys_to_heads<uint64_t> : keys_to_heads<uint32_t>, launch,
-                     size == 8 ? 2 : 4, keys_chunks, keys->n, vectors, 3, arguments);
+                     arguments, size == 8 ? 2 : 4, keys_chunks, keys->n,
+                     {{keys->keys, size},
+                      {keys->flags, map_size(keys->flag_type)},
+                      {keys->out, map_size(keys->out_type)}});
 }
