@@ -15,16 +15,9 @@ static ALWAYS_INLINE K NAME(sum_group)(enum vscan_op op, const T *from, int64_t 
     const int vectors = (int)((n + LANES - 1) / LANES);
     K stack[6], node = 0;
     for (int k = 0; k < vectors; k++) {
-        vec v = NAME(take)(op, (tvec)LOAD_MASKED(K_BITS, other, from + k * LANES,
-                                                 present >> k * LANES, NAME(lanes)(present, k)));
-#define FOLD(bit)                                                                                  \
-    if (bit < LANES) v = NAME(combine)(op, v, SHUFFLE(ivec, v, v, EACH_LANE(ACROSS, bit)))
-        FOLD(1);
-        FOLD(2);
-        FOLD(4);
-        FOLD(8);
-#undef FOLD
-        node = v[0];
+        const tvec v = (tvec)LOAD_MASKED(K_BITS, other, from + k * LANES, present >> k * LANES,
+                                         NAME(lanes)(present, k));
+        node = NAME(over_lanes)(op, NAME(take)(op, v));
         int bit = 0;
         for (; (k >> bit & 1) != 0; bit++) node = NAME(combine1)(op, stack[bit], node);
         stack[bit] = node;

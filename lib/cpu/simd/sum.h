@@ -13,6 +13,18 @@ static ALWAYS_INLINE void NAME(prefetch_ahead)(const T *from) {
     __builtin_prefetch((const void *)((uintptr_t)from + 8192), 0, 3);
 }
 
+/* The balanced tree over the lanes of a vector. */
+static ALWAYS_INLINE K NAME(over_lanes)(enum vscan_op op, vec x) {
+#define FOLD(bit)                                                                                  \
+    if (bit < LANES) x = NAME(combine)(op, x, SHUFFLE(ivec, x, x, EACH_LANE(ACROSS, bit)))
+    FOLD(1);
+    FOLD(2);
+    FOLD(4);
+    FOLD(8);
+#undef FOLD
+    return x[0];
+}
+
 #if EXACT
 static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t n) {
     enum { SUMS = 4 };
@@ -44,14 +56,7 @@ static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t 
         i = n;
     }
 #endif
-#define FOLD(bit)                                                                                  \
-    if (bit < LANES) sum = NAME(combine)(op, sum, SHUFFLE(ivec, sum, sum, EACH_LANE(ACROSS, bit)))
-    FOLD(8);
-    FOLD(4);
-    FOLD(2);
-    FOLD(1);
-#undef FOLD
-    K result = sum[0];
+    K result = NAME(over_lanes)(op, sum);
     for (; i < n; i++) result = NAME(combine1)(op, result, NAME(take1)(op, from + i));
     return result;
 }

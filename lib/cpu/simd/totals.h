@@ -83,17 +83,7 @@ static ALWAYS_INLINE void NAME(pass_group)(enum vscan_op op, struct NAME(open_se
                                            const vec x[VECTORS]) {
     K sums[VECTORS];
 #pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) {
-        vec v = x[k];
-#define FOLD(bit)                                                                                  \
-    if (bit < LANES) v = NAME(combine)(op, v, SHUFFLE(ivec, v, v, EACH_LANE(ACROSS, bit)))
-        FOLD(1);
-        FOLD(2);
-        FOLD(4);
-        FOLD(8);
-#undef FOLD
-        sums[k] = v[0];
-    }
+    for (int k = 0; k < VECTORS; k++) sums[k] = NAME(over_lanes)(op, x[k]);
 #pragma GCC unroll 8
     for (int half = VECTORS / 2; half > 0; half /= 2) {
 #pragma GCC unroll 32
