@@ -100,21 +100,7 @@ if(help MATCHES "--objdir-as-tempdir") # CUDA 11.6 and later
   set(reproducible -objtemp)
 endif()
 
-# What is alike in kernels takes little room if it is compressed together: one object for all files that match one
-# of these.
-file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/kernels kernels/*.cu)
-foreach(files "scan/eight_bytes|scan/four_bytes|scan/carried/large" "machine/|map/" "pack/|segments/|split/" "sort/"
-        "reduce/|scan/carried/carried|scan/extreme|scan/large/head_bits|scan/widening")
-  set(together ${kernels})
-  list(FILTER together INCLUDE REGEX "^(${files})")
-  list(FILTER kernels EXCLUDE REGEX "^(${files})")
-  list(JOIN together "\"\n#include \"" text)
-  string(REGEX MATCHALL "[a-z_]+" name ${files})
-  list(JOIN name "_" name)
-  file(CONFIGURE OUTPUT kernels/${name}.cu CONTENT "#include \"${text}\"\n" @ONLY)
-  list(APPEND objects ${PROJECT_BINARY_DIR}/kernels/${name}.cu)
-endforeach()
-list(TRANSFORM kernels PREPEND kernels/)
+include(cmake/kernels.cmake) # sets objects and kernels
 add_library(vscan_kernels OBJECT ${objects} ${kernels}) # the longest first
 set_target_properties(vscan_kernels PROPERTIES
   CUDA_ARCHITECTURES "${architectures}"
