@@ -369,6 +369,68 @@ VSCAN_API vscan_status vscan_ranks_enumerate(vscan_ranks *ranks, const vscan_buf
 VSCAN_API vscan_status vscan_ranks_index(vscan_ranks *ranks, int64_t first, int64_t step,
                                          vscan_buffer *out);
 
+/* ---- Runs of equal keys ---------------------------------------------------------------------- */
+
+/**
+ * Heads of runs of equal keys: what vscan_keys_to_heads gives for the whole vector. The first key of a part begins a run
+ * if it differs from the last key before the part, whatever rank has that. Collective.
+ *   keys     int, long, float or double, the same on all ranks; n elements. Equal as for vscan_sort: -0 and +0
+ *            differ, all NaNs are equal
+ *   within   int, byte or bit, of keys' length: flags at which a run begins whatever the keys are; or NULL: none.
+ *            Not necessarily the same on all ranks
+ *   heads    int, byte or bit, of keys' length; in place of within, or no overlap with within; does not overlap keys
+ * N = 0: nothing happens. Each vector is read or written once.
+ * Statuses: TYPE, LENGTH, OVERLAP. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_ranks_keys_to_heads(vscan_ranks *ranks, const vscan_buffer *keys,
+                                                 const vscan_buffer *within, vscan_buffer *heads);
+
+/**
+ * Runs of equal keys: what vscan_runs gives for the whole vector. Collective. A rank receives the keys of the runs that
+ * begin in its part, and where these begin in the whole vector. The last rank receives N after its offsets. So the keys,
+ * and the offsets, of all ranks, one rank after the other, are those of the one call.
+ *   keys       as in vscan_ranks_keys_to_heads
+ *   keys_out   of keys' type, with at least as many elements as runs begin in the part; or NULL: this rank does not
+ *              ask for them
+ *   offsets    int or long, the same on all ranks; int for N of at most INT32_MAX. At least as many elements as runs
+ *              begin in the part, on the last rank one more; or NULL on all ranks
+ *   options    NULL: no flags, no count
+ *     within   as in vscan_ranks_keys_to_heads
+ *     count    one long element, or NULL: this rank does not ask for it. It receives the number of runs of the whole
+ *              vector
+ * keys_out, offsets and count overlap no other argument. Elements behind the last that is written stay as they are.
+ * If keys_out or offsets is too short on one rank, all ranks return OUT_LENGTH, and nothing is written.
+ * N = 0: only the count is written, 0, and on the last rank offsets[0] = 0. The vscan_ranks keeps memory for a byte for each
+ * key of a part.
+ * Statuses: TYPE, LENGTH, OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_ranks_runs(vscan_ranks *ranks, const vscan_buffer *keys,
+                                        vscan_buffer *keys_out, vscan_buffer *offsets,
+                                        const vscan_runs_options *options);
+
+/**
+ * One total for each run of equal keys (group by, where keys are sorted, by vscan_ranks_sort for example): what
+ * vscan_reduce_by_key gives for the whole vector, to the bit. Collective. A rank receives the keys and the totals of the
+ * runs that begin in its part, however far they go into the parts that follow.
+ *   op         a vscan_op, the same on all ranks
+ *   keys       as in vscan_ranks_keys_to_heads
+ *   in         of a type that vscan_scan takes, the same on all ranks; of keys' length
+ *   keys_out   as in vscan_ranks_runs
+ *   totals     of in's type, with at least as many elements as runs begin in the part
+ *   options    NULL: no initial value, no flags, no count
+ *     initial, initial_buffer   as in vscan_ranks_scan; z begins every run
+ *     within, count             as in vscan_ranks_runs
+ * keys_out, totals and count overlap no other argument. Elements behind the last that is written stay as they are.
+ * If keys_out or totals is too short on one rank, all ranks return OUT_LENGTH or TOTALS_LENGTH, and nothing is written.
+ * N = 0: only the count is written, 0. Memory as for vscan_ranks_runs, and for a piece of in.
+ * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values), OUT_LENGTH, TOTALS_LENGTH.
+ * Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_ranks_reduce_by_key(vscan_ranks *ranks, vscan_op op,
+                                                 const vscan_buffer *keys, const vscan_buffer *in,
+                                                 vscan_buffer *keys_out, vscan_buffer *totals,
+                                                 const vscan_reduce_by_key_options *options);
+
 /* ---- Moves between ranks --------------------------------------------------------------------- */
 
 /*

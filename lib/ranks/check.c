@@ -62,6 +62,15 @@ vscan_status vscan__ranks_check_apart(vscan__ranks *ranks, const char *name,
     return vscan__ranks_fail(ranks, VSCAN_ERROR_OVERLAP, "%s overlaps %s", name, other_name);
 }
 
+vscan_status vscan__ranks_check_keys(vscan__ranks *ranks, const char *name,
+                                     const vscan_buffer *keys, int64_t n, vscan_type *type) {
+    TRY(vscan__ranks_check_buffer(ranks, name, keys, 0, n));
+    *type = vscan_buffer_type(keys);
+    if (*type != VSCAN_BYTE && *type != VSCAN_BIT && *type != VSCAN_UINT8) return VSCAN_OK;
+    return vscan__ranks_fail(ranks, VSCAN_ERROR_TYPE, "%s are not int, float, double or long",
+                             name);
+}
+
 vscan_status vscan__ranks_check_flags(vscan__ranks *ranks, const char *name,
                                       const vscan_buffer *flags, int64_t n) {
     TRY(vscan__ranks_check_buffer(ranks, name, flags, 0, n));

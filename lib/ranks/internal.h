@@ -33,7 +33,10 @@ enum vscan__ranks_call {
     CALL_COUNT_SEGMENTS,
     CALL_ENUMERATE,
     CALL_INDEX, /* initial: first; op and kind: the halves of step */
-    CALL_HEADS_TO_OFFSETS
+    CALL_HEADS_TO_OFFSETS,
+    CALL_KEYS_TO_HEADS,
+    CALL_RUNS, /* kind: whether offsets are asked for; then this is followed by heads to offsets */
+    CALL_REDUCE_BY_KEY /* kind: the type of the keys */
 };
 
 /* Those that move elements between ranks; what stands in their agreements is in move.h. */
@@ -217,6 +220,10 @@ vscan_status vscan__ranks_check_apart(vscan__ranks *ranks, const char *name,
                                       const vscan_buffer *buffer, const char *other_name,
                                       const vscan_buffer *other, bool may_be_same);
 
+/* Keys, or values: what can be sorted. */
+vscan_status vscan__ranks_check_keys(vscan__ranks *ranks, const char *name,
+                                     const vscan_buffer *keys, int64_t n, vscan_type *type);
+
 /* Flags of the context, of that length unless it is -1. */
 vscan_status vscan__ranks_check_flags(vscan__ranks *ranks, const char *name,
                                       const vscan_buffer *flags, int64_t n);
@@ -376,5 +383,12 @@ bool vscan__ranks_begins_without_flag(const vscan__ranks *ranks);
 
 /* Sets count, where it is not NULL, to the sum of what all ranks have told. */
 vscan_status vscan__ranks_give_count(vscan__ranks *ranks, vscan_buffer *count);
+
+/* ---- positions.c ----------------------------------------------------------------------------- */
+
+/* Heads to offsets, with options that are known. status: this rank's own. */
+vscan_status vscan__ranks_write_offsets(vscan__ranks *ranks, vscan_status status,
+                                        const vscan_buffer *heads, vscan_buffer *offsets,
+                                        const vscan_count_options *options);
 
 #endif

@@ -189,8 +189,8 @@ static vscan_status pack_positions(vscan__ranks *ranks, vscan_buffer *heads, int
     return status;
 }
 
-static vscan_status write_offsets(vscan__ranks *ranks, const vscan_buffer *heads,
-                                  vscan_buffer *offsets, int64_t *segments) {
+static vscan_status write_positions(vscan__ranks *ranks, const vscan_buffer *heads,
+                                    vscan_buffer *offsets, int64_t *segments) {
     const int64_t n = vscan_buffer_length(heads), piece = vscan__ranks_piece(ranks);
     const int64_t nothing = 0, all = elements_before(ranks, ranks->size);
     const int32_t all_as_int = (int32_t)all;
@@ -208,21 +208,27 @@ static vscan_status write_offsets(vscan__ranks *ranks, const vscan_buffer *heads
     return vscan__ranks_say(ranks, ranks->ctx, vscan_buffer_set(offsets, *segments, end));
 }
 
+vscan_status vscan__ranks_write_offsets(vscan__ranks *ranks, vscan_status status,
+                                        const vscan_buffer *heads, vscan_buffer *offsets,
+                                        const vscan_count_options *options) {
+    struct vscan__ranks_record record = {.call = CALL_HEADS_TO_OFFSETS};
+    struct vscan__ranks_told own = {.status = VSCAN_OK};
+    if (status == VSCAN_OK) status = check_offsets(ranks, heads, offsets, options, &record);
+    record.status = (int32_t)status;
+    TRY(vscan__ranks_agree(ranks, &record));
+    TRY(check_fits(ranks, record.type));
+    own.status = write_positions(ranks, heads, offsets, &own.open);
+    TRY(vscan__ranks_tell_all(ranks, &own));
+    return vscan__ranks_finish(ranks, vscan__ranks_give_count(ranks, options->count));
+}
+
 vscan_status vscan_ranks_heads_to_offsets(vscan_ranks *ranks, const vscan_buffer *heads,
                                           vscan_buffer *offsets,
                                           const vscan_count_options *options) {
     vscan__ranks *found;
     TRY(vscan__ranks_begin(ranks, __func__, &found));
     vscan_count_options known;
-    struct vscan__ranks_record record = {.call = CALL_HEADS_TO_OFFSETS};
-    struct vscan__ranks_told own = {.status = VSCAN_OK};
-    record.status = (int32_t)vscan__ranks_read_options(found, options, VSCAN__FIRST_COUNT, &known,
-                                                       sizeof known);
-    if (record.status == VSCAN_OK)
-        record.status = (int32_t)check_offsets(found, heads, offsets, &known, &record);
-    TRY(vscan__ranks_agree(found, &record));
-    TRY(check_fits(found, record.type));
-    own.status = write_offsets(found, heads, offsets, &own.open);
-    TRY(vscan__ranks_tell_all(found, &own));
-    return vscan__ranks_finish(found, vscan__ranks_give_count(found, known.count));
+    const vscan_status status =
+        vscan__ranks_read_options(found, options, VSCAN__FIRST_COUNT, &known, sizeof known);
+    return vscan__ranks_write_offsets(found, status, heads, offsets, &known);
 }

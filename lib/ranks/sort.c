@@ -22,22 +22,15 @@ struct sort {
 
 static vscan_status check_keys(vscan__ranks *ranks, const struct sort *s, vscan_type *type) {
     TRY(vscan__ranks_say(ranks, ranks->ctx, vscan_ctx_synchronize(ranks->ctx)));
-    TRY(vscan__ranks_check_buffer(ranks, "keys", s->keys, 0, -1));
-    *type = vscan_buffer_type(s->keys);
-    if (*type == VSCAN_BYTE || *type == VSCAN_BIT || *type == VSCAN_UINT8)
-        return vscan__ranks_fail(ranks, VSCAN_ERROR_TYPE,
-                                 "keys are not int, float, double or long");
+    TRY(vscan__ranks_check_keys(ranks, "keys", s->keys, -1, type));
     TRY(vscan__ranks_check_buffer(ranks, "keys_out", s->keys_out, (int32_t)*type, -1));
     return vscan__ranks_check_apart(ranks, "keys_out", s->keys_out, "keys", s->keys, true);
 }
 
 static vscan_status check_values(vscan__ranks *ranks, const struct sort *s) {
     if (s->values == NULL && s->values_out == NULL) return VSCAN_OK;
-    TRY(vscan__ranks_check_buffer(ranks, "values", s->values, 0, vscan_buffer_length(s->keys)));
-    const vscan_type type = vscan_buffer_type(s->values);
-    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_UINT8)
-        return vscan__ranks_fail(ranks, VSCAN_ERROR_TYPE,
-                                 "values are not int, float, double or long");
+    vscan_type type;
+    TRY(vscan__ranks_check_keys(ranks, "values", s->values, vscan_buffer_length(s->keys), &type));
     TRY(vscan__ranks_check_buffer(ranks, "values_out", s->values_out, (int32_t)type,
                                   vscan_buffer_length(s->keys_out)));
     TRY(vscan__ranks_check_apart(ranks, "values_out", s->values_out, "values", s->values, true));

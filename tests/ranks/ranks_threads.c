@@ -223,6 +223,98 @@ static void all_agree(void **state) {
     close_group(3);
 }
 
+/* ---- Runs that are refused ------------------------------------------------------------------- */
+
+/* Calls of the functions on runs with one argument of rank 1 that all ranks are told of; nothing is written. */
+enum { KEYS, WITHIN, HEADS, KEYS_OUT, OFFSETS, COUNT, IN, TOTALS, ARGUMENTS };
+static int refused_call, refused_argument; /* 0: keys to heads, 1: runs, 2: reduce by key */
+static const char *refused_for;
+
+static vscan_status call_on_runs(vscan_buffer *const *with) {
+    const vscan_runs_options of_runs = {
+        .size = sizeof of_runs, .within = with[WITHIN], .count = with[COUNT]};
+    const vscan_reduce_by_key_options by_key = {
+        .size = sizeof by_key, .within = with[WITHIN], .count = with[COUNT]};
+    if (refused_call == 0)
+        return vscan_ranks_keys_to_heads(group, with[KEYS], with[WITHIN], with[HEADS]);
+    return refused_call == 1
+               ? vscan_ranks_runs(group, with[KEYS], with[KEYS_OUT], with[OFFSETS], &of_runs)
+               : vscan_ranks_reduce_by_key(group, VSCAN_PLUS, with[KEYS], with[IN], with[KEYS_OUT],
+                                           with[TOTALS], &by_key);
+}
+
+static void runs_refused(void) {
+    enum { LENGTH = 4 };
+    static const vscan_type types[ARGUMENTS] = {VSCAN_INT,  VSCAN_BYTE, VSCAN_BYTE, VSCAN_INT,
+                                                VSCAN_LONG, VSCAN_LONG, VSCAN_INT,  VSCAN_INT};
+    static const int32_t different[LENGTH] = {4, 3, 2, 1};
+    vscan_buffer *made[ARGUMENTS], *with[ARGUMENTS], *other;
+    for (int i = 0; i < ARGUMENTS; i++) {
+        CHECK(
+            vscan_buffer_create(ctx, types[i], i == COUNT ? 1 : LENGTH + (i == OFFSETS), made + i));
+        CHECK(vscan_buffer_fill(made[i], &(int64_t){0}));
+        with[i] = made[i];
+    }
+    CHECK(vscan_buffer_upload(made[KEYS], 0, LENGTH, different));
+    const bool is_short = strcmp(refused_for, "short") == 0;
+    CHECK(vscan_buffer_create(ctx, is_short ? types[refused_argument] : VSCAN_UINT8,
+                              is_short ? LENGTH - 1 : LENGTH, &other));
+    if (rank == 1) with[refused_argument] = strcmp(refused_for, "keys") == 0 ? made[KEYS] : other;
+    if (rank == 1 && strcmp(refused_for, "NULL") == 0) with[refused_argument] = NULL;
+    note(call_on_runs(with));
+    for (int i = HEADS; i < ARGUMENTS; i++) { /* nothing is written */
+        int64_t first = 1;
+        CHECK(vscan_buffer_get(made[i], 0, &first));
+        if ((first & 0xff) != 0) stop(VSCAN_ERROR_VALUE, "what was refused has written");
+    }
+    CHECK(vscan_buffer_destroy(other));
+    for (int i = 0; i < ARGUMENTS; i++) CHECK(vscan_buffer_destroy(made[i]));
+    if (scan_one() != VSCAN_OK) stop(VSCAN_OK, "a scan after that");
+}
+
+static void refuse_runs(void **state) {
+    static const struct {
+        int call, argument;
+        const char *what;
+        vscan_status status;
+        const char *words;
+    } cases[] = {{0, KEYS, "NULL", VSCAN_ERROR_NULL, "keys is NULL"},
+                 {0, KEYS, "type", VSCAN_ERROR_TYPE, "keys are not int"},
+                 {0, WITHIN, "type", VSCAN_ERROR_TYPE, "options->within are not int, byte or bit"},
+                 {0, WITHIN, "short", VSCAN_ERROR_LENGTH, "options->within has 3 elements"},
+                 {0, HEADS, "NULL", VSCAN_ERROR_NULL, "heads is NULL"},
+                 {0, HEADS, "short", VSCAN_ERROR_LENGTH, "heads has 3 elements"},
+                 {0, HEADS, "keys", VSCAN_ERROR_OVERLAP, "heads overlaps keys"},
+                 {1, KEYS_OUT, "type", VSCAN_ERROR_TYPE, "keys_out has the wrong type"},
+                 {1, KEYS_OUT, "keys", VSCAN_ERROR_OVERLAP, "keys_out overlaps keys"},
+                 {1, KEYS_OUT, "short", VSCAN_ERROR_OUT_LENGTH, "keys_out has 3 elements"},
+                 {1, OFFSETS, "type", VSCAN_ERROR_TYPE, "offsets are not int or long"},
+                 {1, OFFSETS, "short", VSCAN_ERROR_OUT_LENGTH, "offsets has 3 elements"},
+                 {1, OFFSETS, "NULL", (vscan_status)VSCAN_RANKS_ERROR_DIFFERENT, "kind is 0"},
+                 {1, COUNT, "type", VSCAN_ERROR_TYPE, "count has the wrong type"},
+                 {2, IN, "NULL", VSCAN_ERROR_NULL, "in is NULL"},
+                 {2, IN, "short", VSCAN_ERROR_LENGTH, "in has 3 elements"},
+                 {2, IN, "type", VSCAN_ERROR_PAIR, "no operator works on in's type"},
+                 {2, TOTALS, "NULL", VSCAN_ERROR_NULL, "totals is NULL"},
+                 {2, TOTALS, "short", VSCAN_ERROR_TOTALS_LENGTH, "totals has 3 elements"},
+                 {2, TOTALS, "keys", VSCAN_ERROR_OVERLAP, "totals overlaps keys"},
+                 {2, KEYS_OUT, "short", VSCAN_ERROR_OUT_LENGTH, "keys_out has 3 elements"},
+                 {2, COUNT, "type", VSCAN_ERROR_TYPE, "count has the wrong type"}};
+    (void)state;
+    open_group(3, LONG);
+    for (int k = 0; k < (int)(sizeof cases / sizeof *cases); k++) {
+        refused_call = cases[k].call;
+        refused_argument = cases[k].argument;
+        refused_for = cases[k].what;
+        on_all_ranks(3, runs_refused);
+        for (int r = 0; r < 3; r++)
+            if (run.status[r] != cases[k].status || strstr(run.sentence[r], "rank 1: ") == NULL ||
+                strstr(run.sentence[r], cases[k].words) == NULL)
+                fail_msg("case %d, rank %d: %d, \"%s\"", k, r, (int)run.status[r], run.sentence[r]);
+    }
+    close_group(3);
+}
+
 /* ---- Refused --------------------------------------------------------------------------------- */
 
 static void refuse(vscan_ctx *const *ctxs, int32_t count, const vscan_ranks_options *options,
@@ -281,15 +373,12 @@ static void too_many(void **state) {
 }
 
 int main(int argc, char **argv) {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(each_function),
-                                              cmocka_unit_test(same_bits),
-                                              cmocka_unit_test(nobody_waits_for_ever),
-                                              cmocka_unit_test(who_leaves_is_told),
-                                              cmocka_unit_test(states_are_missed),
-                                              cmocka_unit_test(all_agree),
-                                              cmocka_unit_test(elements_of_gpus),
-                                              cmocka_unit_test(bad_arguments),
-                                              cmocka_unit_test(too_many)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_function),         cmocka_unit_test(same_bits),
+        cmocka_unit_test(nobody_waits_for_ever), cmocka_unit_test(who_leaves_is_told),
+        cmocka_unit_test(states_are_missed),     cmocka_unit_test(all_agree),
+        cmocka_unit_test(refuse_runs),           cmocka_unit_test(elements_of_gpus),
+        cmocka_unit_test(bad_arguments),         cmocka_unit_test(too_many)};
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
     small = sizes != NULL && strcmp(sizes, "small") == 0;
     if (argc > 1 && strcmp(argv[1], "cuda") == 0) backend = VSCAN_BACKEND_CUDA;

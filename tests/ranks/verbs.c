@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,82 @@ static void number_all(vscan_type type, const struct whole *flags) {
     end_whole(&positions);
 }
 
+/* ---- Runs of equal keys ---------------------------------------------------------------------- */
+
+/* Runs of some hundred keys, so that parts begin in the midst of one, and some that are short; zeros and NaNs of both signs. */
+static struct whole new_keys(vscan_type type, uint64_t *state) {
+    struct whole made = new_whole(type, n);
+    int64_t left = 0;
+    double key = 0;
+    for (int64_t i = 0; i < n; i++, left--) {
+        const uint64_t bits = draw(state);
+        const bool is_new = left <= 0;
+        if (is_new) left = bits % 5 == 0 ? 1 : (int64_t)(bits >> 8) % (1 + n / 3);
+        if (is_new) key = (double)((int64_t)(bits >> 40) % 5) * (bits % 2 == 0 ? -1 : 1);
+        const double real = key == 3 ? NAN : key == -3 ? -NAN : key;
+        if (type == VSCAN_INT) ((int32_t *)(void *)made.elements)[i] = (int32_t)key;
+        if (type == VSCAN_LONG) ((int64_t *)(void *)made.elements)[i] = (int64_t)key * INT64_MAX;
+        if (type == VSCAN_FLOAT) ((float *)(void *)made.elements)[i] = (float)real;
+        if (type == VSCAN_DOUBLE) ((double *)(void *)made.elements)[i] = real;
+    }
+    return made;
+}
+
+static void group_all(vscan_type type, const struct whole *in, const struct whole *flags,
+                      uint64_t *state, bool scans) {
+    struct whole keys = new_keys(type, state), heads = new_whole(VSCAN_BYTE, n);
+    struct whole runs = new_whole(type, n), offsets = new_whole(VSCAN_LONG, n + 1);
+    struct whole totals = new_whole(in->type, n), all = new_whole(VSCAN_LONG, 1);
+    const int64_t length = cut[rank + 1] - cut[rank], last = rank == ranks - 1;
+    vscan_buffer *const part = part_of(&keys), *const within = part_of(flags);
+    vscan_buffer *const values = part_of(in), *const marks = new_part(VSCAN_BYTE, length);
+    vscan_buffer *const count = new_part(VSCAN_LONG, 1), *const own_initial = new_part(in->type, 1);
+    struct whole initial = new_whole(in->type, 1); /* 0 */
+    CHECK(vscan_buffer_upload(own_initial, 0, 1, initial.elements));
+    for (int with = 0; with < 2; with++) { /* flags: none, or within the runs */
+        const vscan_buffer *const of_whole = with ? flags->buffer : NULL, *const own =
+                                                                              with ? within : NULL;
+        CHECK(vscan_keys_to_heads(host, keys.buffer, of_whole, heads.buffer));
+        CHECK(vscan_ranks_keys_to_heads(group, part, own, marks));
+        compare_own("heads of keys", with, marks, &heads);
+        const int64_t first = set_before(&heads, cut[rank], false);
+        const int64_t begun = set_before(&heads, cut[rank + 1], false) - first;
+        vscan_buffer *const keys_out = new_part(type, begun), *const sums =
+                                                                  new_part(in->type, begun);
+        vscan_buffer *const begins = new_part(VSCAN_LONG, begun + last);
+        vscan_runs_options of_runs = {
+            .size = sizeof of_runs, .within = of_whole, .count = all.buffer};
+        CHECK(vscan_runs(host, keys.buffer, runs.buffer, offsets.buffer, &of_runs));
+        of_runs.within = own, of_runs.count = count;
+        CHECK(vscan_ranks_runs(group, part, keys_out, begins, &of_runs));
+        compare("keys of runs", with, keys_out, begun, &runs, first);
+        compare("offsets of runs", with, begins, begun + last, &offsets, first);
+        compare("the number of runs", with, count, 1, &all, 0);
+        CHECK(vscan_buffer_set(count, 0, &(int64_t){-1}));
+        CHECK(vscan_ranks_runs(group, part, rank % 2 == 0 ? keys_out : NULL, NULL, &of_runs));
+        compare("the number of runs, without offsets", with, count, 1, &all, 0);
+        const vscan_op op = with ? VSCAN_MAX : VSCAN_PLUS;
+        vscan_reduce_by_key_options by_key = {.size = sizeof by_key,
+                                              .within = of_whole,
+                                              .initial_buffer = with ? initial.buffer : NULL};
+        if (scans)
+            CHECK(vscan_reduce_by_key(host, op, keys.buffer, in->buffer, runs.buffer, totals.buffer,
+                                      &by_key));
+        by_key.within = own, by_key.count = count;
+        by_key.initial_buffer = with ? own_initial : NULL;
+        if (scans)
+            CHECK(vscan_ranks_reduce_by_key(group, op, part, values, keys_out, sums, &by_key));
+        compare("keys of a reduction", with, keys_out, scans ? begun : 0, &runs, first);
+        compare("totals by key", with, sums, scans ? begun : 0, &totals, first);
+        vscan_buffer *const made[] = {keys_out, sums, begins};
+        for (int i = 0; i < 3; i++) CHECK(vscan_buffer_destroy(made[i]));
+    }
+    vscan_buffer *const made[] = {part, within, values, marks, count, own_initial};
+    for (int i = 0; i < 6; i++) CHECK(vscan_buffer_destroy(made[i]));
+    struct whole *const wholes[] = {&keys, &heads, &runs, &offsets, &totals, &all, &initial};
+    for (int i = 0; i < 7; i++) end_whole(wholes[i]);
+}
+
 /* ---- Moves ----------------------------------------------------------------------------------- */
 
 static void move_all(vscan_type type, const struct whole *in, const struct whole *flags,
@@ -279,7 +356,9 @@ void run_verbs(int64_t length, uint64_t seed) {
     struct whole flags = new_random(VSCAN_BYTE, &state);
     for (int i = 0; i < 4; i++) {
         struct whole in = new_random(types[i], &state);
-        if (all_scan(types[i])) scan_all(types[i], &in, &flags);
+        const bool scans = all_scan(types[i]);
+        if (scans) scan_all(types[i], &in, &flags);
+        group_all(types[3 - i], &in, &flags, &state, scans);
         move_all(types[i], &in, &flags, &state);
         end_whole(&in);
     }
