@@ -23,7 +23,7 @@
 
 #include <vscan_ranks.h>
 
-enum { MOST_GPUS = 64, MOST_RUNS = 100 };
+enum { MOST_GPUS = 64, MOST_RUNS = 100, RUN = 100 };
 enum measured {
     SCAN,
     REDUCE,
@@ -37,6 +37,7 @@ enum measured {
     PACK,
     GATHER,
     PERMUTE,
+    BY_KEY,
     SCAN_MILLION,
     SCAN_ONE,
     MEASURED
@@ -57,6 +58,7 @@ static const struct {
     [PACK] = {"pack and rebalance", VSCAN_INT, VSCAN_BYTE},
     [GATHER] = {"gather", VSCAN_INT, VSCAN_LONG},
     [PERMUTE] = {"permute", VSCAN_INT, VSCAN_LONG},
+    [BY_KEY] = {"totals by key", VSCAN_INT, VSCAN_INT},
     [SCAN_MILLION] = {"scan of 1000000 a rank", VSCAN_FLOAT, VSCAN_NONE},
     [SCAN_ONE] = {"scan of 1 a rank", VSCAN_FLOAT, VSCAN_NONE},
 };
@@ -71,8 +73,8 @@ static bool all_good = true;
 static struct {
     int64_t n;
     float *floats;
-    int32_t *ints, *values;
-    uint8_t *flags, *none; /* one in two; none but the first */
+    int32_t *ints, *values, *keys; /* keys: runs of RUN */
+    uint8_t *flags, *none;         /* one in two; none but the first */
     int64_t *positions;
     char *expected, *expected_second;
     int64_t packed;
@@ -134,7 +136,8 @@ struct work {
 
 static const void *given(enum measured what, bool second, int64_t first) {
     if (second && works[what].of_second == VSCAN_LONG) return whole.positions + first;
-    if (second && works[what].of_second == VSCAN_INT) return whole.values + first;
+    if (second && works[what].of_second == VSCAN_INT)
+        return (what == BY_KEY ? whole.keys : whole.values) + first;
     if (second) return (what == ONE_SEGMENT ? whole.none : whole.flags) + first;
     return works[what].type == VSCAN_FLOAT ? (const void *)(whole.floats + first)
                                            : whole.ints + first;
@@ -168,6 +171,10 @@ static struct work new_work(vscan_ctx *ctx, vscan_ranks *own, int rank, enum mea
         w.n_out = (rank == gpus - 1 ? all : end) - w.first_out;
     }
     if (what == REDUCE) w.first_out = 0, w.n_out = 1;
+    if (what == BY_KEY) { /* runs that begin in the part */
+        w.first_out = (w.first + RUN - 1) / RUN;
+        w.n_out = (w.first + w.n + RUN - 1) / RUN - w.first_out;
+    }
     w.in = new_buffer(ctx, type, w.n, given(what, false, w.first));
     w.out = new_buffer(ctx, type, w.n_out, NULL);
     w.second = of_second == VSCAN_NONE
@@ -199,6 +206,8 @@ static vscan_status run_alone(struct work *w) {
         return vscan_buffer_copy(w->in, w->out);
     case PACK:
         return vscan_pack(w->ctx, w->in, w->second, w->out, NULL);
+    case BY_KEY:
+        return vscan_reduce_by_key(w->ctx, VSCAN_PLUS, w->second, w->in, NULL, w->out, NULL);
     case GATHER:
         return vscan_gather(w->ctx, w->in, w->second, w->out);
     case PERMUTE:
@@ -227,6 +236,8 @@ static vscan_status run_together(struct work *w) {
         return vscan_ranks_rebalance(own, w->in, w->out);
     case PACK:
         return vscan_ranks_pack(own, w->in, w->second, w->out, NULL, &evenly);
+    case BY_KEY:
+        return vscan_ranks_reduce_by_key(own, VSCAN_PLUS, w->second, w->in, NULL, w->out, NULL);
     case GATHER:
         return vscan_ranks_gather(own, w->in, w->second, w->out);
     case PERMUTE:
@@ -374,6 +385,7 @@ static uint64_t mix(uint64_t z) { /* splitmix64 (Steele, Lea, Flood, 2014) */
 static void fill(void) {
     const int64_t n = whole.n = part * gpus, places = part_of(GATHER) * gpus;
     whole.floats = need(n, 4), whole.ints = need(n, 4), whole.values = need(n, 4);
+    whole.keys = need(n, 4);
     whole.flags = need(n, 1), whole.none = need(n, 1);
     whole.positions = need(places, 8);
     whole.expected = need(n, 4), whole.expected_second = need(n, 4);
@@ -382,6 +394,7 @@ static void fill(void) {
         whole.floats[i] = (float)((double)(bits >> 11) * 0x1p-53 - 0.25);
         whole.ints[i] = (int32_t)(bits >> 32);
         whole.values[i] = (int32_t)i;
+        whole.keys[i] = (int32_t)(i / RUN);
         whole.flags[i] = bits % 2 == 0;
     }
     whole.none[0] = 1;
@@ -438,9 +451,10 @@ int main(int argc, char **argv) {
     }
     run_all(leave_all);
     for (int r = 0; r < gpus; r++) CHECK(NULL, vscan_ctx_destroy(ctxs[r]));
-    void *const memory[] = {whole.floats, whole.ints,      whole.values,   whole.flags,
-                            whole.none,   whole.positions, whole.expected, whole.expected_second};
-    for (int i = 0; i < 8; i++) free(memory[i]);
+    void *const memory[] = {whole.keys,      whole.floats,   whole.ints,
+                            whole.values,    whole.flags,    whole.none,
+                            whole.positions, whole.expected, whole.expected_second};
+    for (int i = 0; i < 9; i++) free(memory[i]);
     fprintf(stderr, "bench_ranks: the bits are %s\n", all_good ? "those of one context" : "WRONG");
     return !all_good;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
-# (VSCAN_TEST_KERNELS, see lib/cuda/context.c), that of faults alone, then each of the others once under
-# every tool of compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
+# (VSCAN_TEST_KERNELS, see lib/cuda/context.c), that of faults alone, those of libvscan_ranks (with NCCL where
+# there are two GPUs), then each of the others once under every tool of compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
 # with the CPU backend (soak), and the program of the quick start, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
@@ -30,7 +30,7 @@ commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 export VSCAN_TEST_GOLDEN_CARRIES="$root/tests/golden/carries.txt"
 
-all_stages="programs alone whole calls soak table memcheck racecheck initcheck synccheck"
+all_stages="programs alone ranks whole calls soak table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
 program_limit=400 # seconds for one program
 soak_calls=10000000
@@ -241,6 +241,33 @@ run_alone() {
     [ $status = 0 ] || all_well=false
 }
 
+# run_ranks: libvscan_ranks, on all GPUs; the tests of NCCL want two of them.
+run_ranks() {
+    echo
+    echo "== The tests of libvscan_ranks, argument cuda, GPUs: $gpus"
+    for program in ranks_threads ranks_nccl; do
+        status=0
+        if [ ! -x "$run/$program" ]; then
+            echo "$program: not in this build"
+            continue
+        fi
+        if [ $program = ranks_nccl ] && [ "$gpus" -lt 2 ]; then
+            echo "$program: skipped, as there are not two GPUs"
+            continue
+        fi
+        timeout $program_limit "$run/$program" cuda >"$log/$program.out" 2>&1 || status=$?
+        echo "$program: $(outcome $status), $(cmocka_count PASSED "$log/$program.out") tests passed," \
+            "$(cmocka_count FAILED "$log/$program.out") failed"
+        case $status in
+        0 | 77) ;;
+        *)
+            grep -v 'RUN\|  OK ' "$log/$program.out" | head -n 40 | sed 's/^/    /' || true
+            all_well=false
+            ;;
+        esac
+    done
+}
+
 # run_whole: the whole programs, as tests/programs/CMakeLists.txt lists them, and what they print.
 run_whole() {
     while read -r program; do
@@ -340,6 +367,7 @@ all_well=true
         case $stage in
         programs) run_programs ;;
         alone) run_alone ;;
+        ranks) run_ranks ;;
         whole) run_whole ;;
         calls) run_calls ;;
         soak) run_soak ;;

@@ -58,6 +58,10 @@ WRAPPED_COUNTED(enumerate,
                 (ctx, flags, out, options), counted, vscan_buffer_length(flags))
 WRAPPED(index, (vscan_ctx * ctx, int64_t first, int64_t step, vscan_buffer *out),
         (ctx, first, step, out))
+WRAPPED(keys_to_heads,
+        (vscan_ctx * ctx, const vscan_buffer *keys, const vscan_buffer *within,
+         vscan_buffer *heads),
+        (ctx, keys, within, heads))
 WRAPPED(lower_bound,
         (vscan_ctx * ctx, const vscan_buffer *sorted, const vscan_buffer *values,
          vscan_buffer *positions),
@@ -74,6 +78,10 @@ WRAPPED_COUNTED(reduce,
                 (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
                  const vscan_reduce_options *options),
                 (ctx, op, in, total, options), read, vscan_buffer_length(in))
+WRAPPED(reduce_by_key,
+        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *keys, const vscan_buffer *in,
+         vscan_buffer *keys_out, vscan_buffer *totals, const vscan_reduce_by_key_options *options),
+        (ctx, op, keys, in, keys_out, totals, options))
 WRAPPED_COUNTED(reduce_rows,
                 (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                  int64_t columns, vscan_buffer *totals, const vscan_matrix_options *options),

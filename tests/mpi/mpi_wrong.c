@@ -166,6 +166,9 @@ void test_finalised(int32_t world) {
     check_finalised(vscan_ranks_reduce_segmented(group, VSCAN_PLUS, in, bytes, out, NULL), group);
     check_finalised(vscan_ranks_count_segments(group, bytes, NULL, NULL, NULL), group);
     check_finalised(vscan_ranks_heads_to_offsets(group, bytes, longs, NULL), group);
+    check_finalised(vscan_ranks_keys_to_heads(group, ints, NULL, bytes), group);
+    check_finalised(vscan_ranks_runs(group, ints, ints, longs, NULL), group);
+    check_finalised(vscan_ranks_reduce_by_key(group, VSCAN_PLUS, ints, in, ints, out, NULL), group);
     check_finalised(vscan_ranks_enumerate(group, bytes, ints, NULL), group);
     check_finalised(vscan_ranks_index(group, 0, 1, ints), group);
     check_finalised(vscan_ranks_rebalance(group, in, out), group);

@@ -22,13 +22,13 @@
 
 enum { MOST_GPUS = 64, TIMES = 5 };
 enum { SCAN, SORT, SUMS, OPERATIONS };
-static const char *const names[OPERATIONS] = {"scan", "sort of pairs", "group by: heads and sums"};
+static const char *const names[OPERATIONS] = {"scan", "sort of pairs", "group by"};
 
 /* The whole vectors on the host, and what one context makes of them. */
 static struct {
     int64_t n, groups;
     float *values, *scanned, *sums;
-    int32_t *keys, *sorted_keys;
+    int32_t *keys, *sorted_keys, *group_keys;
     float *sorted_values;
 } whole;
 
@@ -36,7 +36,6 @@ static int gpus; /* ranks */
 static vscan_ctx *ctxs[MOST_GPUS];
 static vscan_ranks *ranks[MOST_GPUS];
 static pthread_barrier_t all;
-static int32_t last_keys[MOST_GPUS]; /* of each part of the sorted keys */
 static double best[OPERATIONS], alone[OPERATIONS];
 static bool good[MOST_GPUS];
 
@@ -76,7 +75,7 @@ struct part {
     vscan_ranks *ranks; /* NULL: there are no others */
     int rank;
     int64_t first, n;
-    vscan_buffer *values, *out, *keys, *sorted_keys, *sorted_values, *heads, *sums;
+    vscan_buffer *values, *out, *keys, *sorted_keys, *sorted_values, *groups, *sums;
 };
 
 static struct part new_part(vscan_ctx *ctx, vscan_ranks *own, int rank, int64_t first, int64_t n) {
@@ -86,31 +85,15 @@ static struct part new_part(vscan_ctx *ctx, vscan_ranks *own, int rank, int64_t 
     p.out = new_buffer(ctx, VSCAN_FLOAT, n, NULL);
     p.sorted_keys = new_buffer(ctx, VSCAN_INT, n, NULL);
     p.sorted_values = new_buffer(ctx, VSCAN_FLOAT, n, NULL);
-    p.heads = new_buffer(ctx, VSCAN_BYTE, n, NULL);
+    p.groups = new_buffer(ctx, VSCAN_INT, n, NULL);
     p.sums = new_buffer(ctx, VSCAN_FLOAT, n, NULL);
     return p;
 }
 
 static void end_part(struct part *p) {
-    vscan_buffer *const buffers[] = {p->values,        p->out,   p->keys, p->sorted_keys,
-                                     p->sorted_values, p->heads, p->sums};
+    vscan_buffer *const buffers[] = {p->values,        p->out,    p->keys, p->sorted_keys,
+                                     p->sorted_values, p->groups, p->sums};
     for (int i = 0; i < 7; i++) CHECK(p->ctx, vscan_buffer_destroy(buffers[i]));
-}
-
-/* Where keys change. The first key of a part begins a group if it is not the last one of the part before. */
-static void mark_groups(struct part *p) {
-    int32_t first = 0, before = 0;
-    CHECK(p->ctx, vscan_keys_to_heads(p->ctx, p->sorted_keys, NULL, p->heads));
-    if (p->ranks == NULL) return;
-    if (p->n > 0) {
-        CHECK(p->ctx, vscan_buffer_get(p->sorted_keys, 0, &first));
-        CHECK(p->ctx, vscan_buffer_get(p->sorted_keys, p->n - 1, &last_keys[p->rank]));
-    }
-    (void)pthread_barrier_wait(&all);
-    if (p->rank > 0) before = last_keys[p->rank - 1];
-    if (p->rank > 0 && p->n > 0 && first == before)
-        CHECK(p->ctx, vscan_buffer_set(p->heads, 0, &(uint8_t){0}));
-    (void)pthread_barrier_wait(&all); /* nobody tells another key before all have read */
 }
 
 static void run(struct part *p, int operation) {
@@ -125,13 +108,12 @@ static void run(struct part *p, int operation) {
     if (operation == SORT && own == NULL)
         CHECK(p->ctx,
               vscan_sort(p->ctx, p->keys, p->values, p->sorted_keys, p->sorted_values, NULL));
-    if (operation == SUMS) mark_groups(p);
     if (operation == SUMS && own != NULL)
-        CHECK_RANKS(own, vscan_ranks_reduce_segmented(own, VSCAN_PLUS, p->sorted_values, p->heads,
-                                                      p->sums, NULL));
+        CHECK_RANKS(own, vscan_ranks_reduce_by_key(own, VSCAN_PLUS, p->sorted_keys,
+                                                   p->sorted_values, p->groups, p->sums, NULL));
     if (operation == SUMS && own == NULL)
-        CHECK(p->ctx, vscan_reduce_segmented(p->ctx, VSCAN_PLUS, p->sorted_values, p->heads,
-                                             p->sums, NULL));
+        CHECK(p->ctx, vscan_reduce_by_key(p->ctx, VSCAN_PLUS, p->sorted_keys, p->sorted_values,
+                                          p->groups, p->sums, NULL));
     CHECK(p->ctx, vscan_ctx_synchronize(p->ctx));
 }
 
@@ -166,12 +148,15 @@ static void *run_rank(void *number) {
         const double took = time_of(&p, operation);
         if (rank == 0) best[operation] = took;
     }
-    CHECK_RANKS(p.ranks,
-                vscan_ranks_count_segments(p.ranks, p.heads, &before, &groups, &all_groups));
+    vscan_buffer *const heads = new_buffer(p.ctx, VSCAN_BYTE, n, NULL);
+    CHECK_RANKS(p.ranks, vscan_ranks_keys_to_heads(p.ranks, p.sorted_keys, NULL, heads));
+    CHECK_RANKS(p.ranks, vscan_ranks_count_segments(p.ranks, heads, &before, &groups, &all_groups));
+    CHECK(p.ctx, vscan_buffer_destroy(heads));
     good[rank] = same(&p, p.out, n, whole.scanned + first) &&
                  same(&p, p.sorted_keys, n, whole.sorted_keys + first) &&
                  same(&p, p.sorted_values, n, whole.sorted_values + first) &&
-                 all_groups == whole.groups && same(&p, p.sums, groups, whole.sums + before);
+                 all_groups == whole.groups && same(&p, p.sums, groups, whole.sums + before) &&
+                 same(&p, p.groups, groups, whole.group_keys + before);
     end_part(&p);
     CHECK_RANKS(NULL, vscan_ranks_destroy(ranks[rank]));
     return NULL;
@@ -221,6 +206,7 @@ static void fill(uint64_t seed) {
     const int64_t n = whole.n;
     whole.values = need(n), whole.scanned = need(n), whole.sums = need(n);
     whole.keys = need(n), whole.sorted_keys = need(n), whole.sorted_values = need(n);
+    whole.group_keys = need(n);
     uint64_t state = seed;
     for (int64_t i = 0; i < n; i++) { /* splitmix64 (Steele, Lea, Flood, 2014) */
         uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
@@ -235,16 +221,17 @@ static void fill(uint64_t seed) {
 static void run_alone(void) {
     struct part p = new_part(ctxs[0], NULL, 0, 0, whole.n);
     vscan_buffer *const count = new_buffer(ctxs[0], VSCAN_LONG, 1, NULL);
-    const vscan_reduce_segmented_options options = {.size = sizeof options, .count = count};
+    const vscan_reduce_by_key_options options = {.size = sizeof options, .count = count};
     for (int operation = 0; operation < OPERATIONS; operation++)
         alone[operation] = time_of(&p, operation);
-    CHECK(p.ctx,
-          vscan_reduce_segmented(p.ctx, VSCAN_PLUS, p.sorted_values, p.heads, p.sums, &options));
+    CHECK(p.ctx, vscan_reduce_by_key(p.ctx, VSCAN_PLUS, p.sorted_keys, p.sorted_values, p.groups,
+                                     p.sums, &options));
     CHECK(p.ctx, vscan_buffer_get(count, 0, &whole.groups));
     CHECK(p.ctx, vscan_buffer_download(p.out, 0, whole.n, whole.scanned));
     CHECK(p.ctx, vscan_buffer_download(p.sorted_keys, 0, whole.n, whole.sorted_keys));
     CHECK(p.ctx, vscan_buffer_download(p.sorted_values, 0, whole.n, whole.sorted_values));
     CHECK(p.ctx, vscan_buffer_download(p.sums, 0, whole.groups, whole.sums));
+    CHECK(p.ctx, vscan_buffer_download(p.groups, 0, whole.groups, whole.group_keys));
     CHECK(p.ctx, vscan_buffer_destroy(count));
     end_part(&p);
 }
@@ -283,9 +270,9 @@ int main(int argc, char **argv) {
     }
     (void)pthread_barrier_destroy(&all);
     for (int r = 0; r < gpus; r++) CHECK(NULL, vscan_ctx_destroy(ctxs[r]));
-    void *const memory[] = {whole.values, whole.scanned,     whole.sums,
-                            whole.keys,   whole.sorted_keys, whole.sorted_values};
-    for (int i = 0; i < 6; i++) free(memory[i]);
+    void *const memory[] = {whole.values,      whole.scanned,       whole.sums,      whole.keys,
+                            whole.sorted_keys, whole.sorted_values, whole.group_keys};
+    for (int i = 0; i < 7; i++) free(memory[i]);
     printf("%s\n", passed ? "PASSED" : "FAILED");
     return !passed;
 }
