@@ -89,8 +89,9 @@ static vscan_buffer *add_buffer(struct job *job, vscan_status status, vscan_buff
 vscan_buffer *job_memory(struct job *job, vscan_type type, const void *data, int64_t n) {
     vscan_buffer *buffer = NULL;
     if (!job_is_good(job)) return NULL;
-    return add_buffer(job, vscan_buffer_wrap(job->ctx, type, (void *)(uintptr_t)data, n, &buffer),
-                      &buffer);
+    /* An empty array is aligned for NumPy wherever it lies. */
+    void *const pointer = n > 0 ? (void *)(uintptr_t)data : NULL;
+    return add_buffer(job, vscan_buffer_wrap(job->ctx, type, pointer, n, &buffer), &buffer);
 }
 
 vscan_buffer *job_wrap(struct job *job, const struct array *a) {

@@ -258,8 +258,10 @@ static void clear_results(struct unique *u) {
 
 static bool make_results(struct unique *u, const struct array *x, int64_t n) {
     for (int k = 0; k < RESULTS; k++) {
+        const vscan_type type = k == VALUES ? x->type : VSCAN_LONG;
+        const bool as_x = k == INVERSE;
         if (!u->wanted[k] ||
-            array_empty(x, k == VALUES ? x->type : VSCAN_LONG, 1, &n, &u->result[k]))
+            array_empty(x, type, as_x ? x->ndim : 1, as_x ? x->shape : &n, &u->result[k]))
             continue;
         while (k-- > 0)
             if (u->wanted[k]) array_clear(&u->result[k]);
@@ -497,8 +499,9 @@ PyMethodDef sort_functions[] = {
         "unique($module, x, *, return_index=False, return_inverse=False, return_counts=False)\n"
         "--\n\n"
         "The different values of an array, sorted. -0 equals +0, and all NaNs are equal.\n\n"
-        "Beside them, in this order and where asked for: where each value is found first, which\n"
-        "value each element has (both in C order), and how often each value is found.\n\n"
+        "Beside them, in this order and where asked for: where each value is found first (counted\n"
+        "in C order), which value each element has (in the shape of x), and how often each value\n"
+        "is found.\n\n"
         ">>> import numpy as np, vscan\n"
         ">>> vscan.unique(np.array([3, 1, 3]), return_counts=True)\n"
         "(array([1, 3]), array([1, 2]))\n"),

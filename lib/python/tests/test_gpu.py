@@ -162,7 +162,8 @@ def check_axes(library):
             same(library.get(vscan.argsort(a, axis=axis)), vscan.argsort(x, axis=axis))
     if strided(library):
         same(library.get(vscan.scan(a[:, ::2, 1:])), vscan.scan(x[:, ::2, 1:]))
-        same(library.get(vscan.scan(a.T, axis=0)), vscan.scan(x.T, axis=0))
+        turned = a.permute(2, 1, 0) if isinstance(library, Torch) else a.T
+        same(library.get(vscan.scan(turned, axis=0)), vscan.scan(x.T, axis=0))
         same(library.get(vscan.scan(a[0, 0], dtype="float64")), vscan.scan(x[0, 0], dtype="float64"))
 
 

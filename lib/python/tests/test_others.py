@@ -169,8 +169,8 @@ def test_unique(data):
     expected = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
     got = vscan.unique(x, return_index=True, return_inverse=True, return_counts=True)
     same(got[0], plain(expected[0]))
-    for a, b in zip(got[1:], expected[1:]):
-        same(a, b.ravel())
+    for a, b, shape in zip(got[1:], expected[1:], (-1, x.shape, -1)):
+        same(a, b.reshape(shape))
     same(vscan.unique(x), plain(expected[0]))
     same(vscan.unique(x, return_counts=True)[1], expected[3])
 
@@ -223,3 +223,14 @@ def test_segments_are_vectors():
     assert vscan.segment_scan(x, heads=heads).tobytes() != alone.tobytes()
     totals = [vscan.reduce(x[a:b]) for a, b in zip(offsets, offsets[1:])]
     same(vscan.segment_reduce(x, offsets=offsets), np.array(totals))
+
+
+def test_empty_and_not_aligned():
+    """For NumPy an empty array is aligned wherever it lies."""
+    x = np.ndarray(0, np.float64, bytes(9), 1)
+    assert x.flags.aligned and x.ctypes.data % 8
+    same(vscan.unique(x), x)
+    same(vscan.pack(x, x > 0), x)
+    same(vscan.searchsorted(np.arange(3.0), x), np.empty(0, np.int64))
+    same(vscan.searchsorted(x, np.arange(3.0)), np.zeros(3, np.int64))
+    same(vscan.segment_reduce(x, offsets=[0, 0]), np.zeros(1))
