@@ -242,14 +242,17 @@ static void bounds(void **state) {
         }
 }
 
-/* Keys and sizes at which the samples of a GPU's block, one more or one less, are all there are. */
+/* Keys and sizes at which the samples of a GPU's block, one more or one less, are all there are; many values and few. */
 static void bounds_around_samples(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 64};
     static const int64_t sizes[] = {1,    2,    3,    4,    5,    7,    8,   9,
                                     2046, 2047, 2048, 2049, 4095, 4096, 4097};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
-        for (int t = 0; t < 4; t++) run_bounds(numbers[t], sizes[s], 3000, &random);
+        for (int t = 0; t < 4; t++) {
+            run_bounds(numbers[t], sizes[s], 3000, &random);
+            run_bounds(numbers[t], sizes[s], 3, &random);
+        }
 }
 
 /* So many that all threads have some; of one type, for time's sake. */
