@@ -97,8 +97,8 @@ if [ "$(id -u)" = 0 ]; then # in a root that says it has a libc, and has nothing
     mkdir -p root/var/lib/dpkg/info root/var/lib/dpkg/updates
     printf '%s\n' 'Package: libc6' 'Status: install ok installed' 'Version: 2.34' 'Multi-Arch: same' \
         "Architecture: $(dpkg --print-architecture)" 'Maintainer: nobody' 'Description: none' >root/var/lib/dpkg/status
-    dpkg --root="$work/root" -i $packages/"libvscan${soname}"_*.deb $packages/libvscan-tools_*.deb \
-        $packages/libvscan-dev_*.deb
+    dpkg --root="$work/root" -i $packages/"libvscan${soname}"_*.deb $packages/"libvscan-ranks${soname}"_*.deb \
+        $packages/libvscan-tools_*.deb $packages/libvscan-dev_*.deb
     LD_LIBRARY_PATH=$(dirname "$(find "$work/root" -name libvscan.so)") root/usr/bin/vscan-info | grep "$says"
 fi
 
