@@ -22,25 +22,22 @@ static DEVICE void pass_row_tiles(before_tile<Pair> &before, const lookback_memo
     constexpr uint32_t block_tiles = nested<typename Pair::T>::tiles;
     constexpr uint32_t batch = Pair::in_any_order || block_tiles > 32 ? 32 : block_tiles;
     constexpr uint32_t most = 32 / sizeof(U), some = batch < most ? batch : most;
-#pragma unroll 1
-    for (uint32_t t = 0; t < tiles; t += batch) {
+    ROLLED_FOR (uint32_t t = 0; t < tiles; t += batch) {
         U of_tile = Pair::identity;
         if (lane < (int)batch && t + lane < tiles)
             of_tile = wait_for<U>(memory, epoch, first + (int64_t)(t + lane + 1) * Step - 1);
         __syncwarp();
         if constexpr (Pair::in_any_order) {
-#pragma unroll 1
-            for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
+            ROLLED_FOR (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
                 before.pass(t + l, __shfl_sync(warp_mask, of_tile, l));
         } else {
             /* Tiles that do not exist have nothing to add. Shuffles do not wait for one another. */
-#pragma unroll 1
-            for (uint32_t l = 0; l < batch && t + l < tiles; l += some) {
+            ROLLED_FOR (uint32_t l = 0; l < batch && t + l < tiles; l += some) {
                 U x[some];
-#pragma unroll
-                for (uint32_t i = 0; i < some; ++i) x[i] = __shfl_sync(warp_mask, of_tile, l + i);
-#pragma unroll
-                for (uint32_t i = 0; i < some; ++i) before.r3 = Pair::combine(before.r3, x[i]);
+                UNROLL_FOR (uint32_t i = 0; i < some; ++i)
+                    x[i] = __shfl_sync(warp_mask, of_tile, l + i);
+                UNROLL_FOR (uint32_t i = 0; i < some; ++i)
+                    before.r3 = Pair::combine(before.r3, x[i]);
             }
             if (t + batch <= tiles) before.pass(t + batch - 1, (U)Pair::identity);
         }
@@ -58,8 +55,7 @@ static DEVICE void add_lanes(typename Pair::U (&x)[R], int k, int first_lane, in
     using U = typename Pair::U;
     end = Pair::identity;
     upto = x[R - 1];
-#pragma unroll
-    for (int half = 1; half < 32; half *= 2) {
+    UNROLL_FOR (int half = 1; half < 32; half *= 2) {
         if (half >= lanes) break;
         U before = __shfl_sync(warp_mask, upto, first_lane + (k & ~(half - 1)) - 1);
         if (!(k & half)) before = Pair::identity;
@@ -74,8 +70,7 @@ template <class Pair>
 static DEVICE void add_warps(int lane, int row_warp, int warps, typename Pair::U &sum,
                              typename Pair::U &upto, typename Pair::U &end) {
     using U = typename Pair::U;
-#pragma unroll 1
-    for (int half = 1; half < warps; half *= 2) {
+    ROLLED_FOR (int half = 1; half < warps; half *= 2) {
         const U to_warp = __shfl_sync(warp_mask, sum, (row_warp & ~(half - 1)) - 1);
         const U to_lane = __shfl_sync(warp_mask, sum, (lane & ~(half - 1)) - 1);
         if (row_warp & half) {
@@ -92,8 +87,7 @@ template <class Pair>
 static DEVICE void add_chunks(int m, int chunks, typename Pair::U &chunk_sum,
                               typename Pair::U (&left_chunk)[2], typename Pair::U &p,
                               typename Pair::U &upto, typename Pair::U &end) {
-#pragma unroll
-    for (int b = 0; b < 2; ++b) {
+    UNROLL_FOR (int b = 0; b < 2; ++b) {
         if (!(m >> b & 1)) continue;
         end = Pair::combine(left_chunk[b], end);
         upto = Pair::combine(left_chunk[b], upto);
@@ -112,8 +106,7 @@ template <class Pair, int R>
 static DEVICE void make_results(typename Pair::U (&x)[R], typename Pair::U before,
                                 typename Pair::U &end) {
     end = Pair::combine(before, end);
-#pragma unroll
-    for (int j = 0; j < R; ++j) x[j] = Pair::combine(end, x[j]);
+    UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::combine(end, x[j]);
 }
 
 /* ---- In the nested order --------------------------------------------------------------------- */
@@ -128,16 +121,13 @@ template <class Pair, int Step>
 static DEVICE typename Pair::U add_where(typename Pair::U sum, const typename Pair::U *from,
                                          uint32_t mask, int count) {
     using U = typename Pair::U;
-#pragma unroll 1
-    for (int left = count; left > 0; left -= Step) {
+    ROLLED_FOR (int left = count; left > 0; left -= Step) {
         U x[Step];
-#pragma unroll
-        for (int i = 0; i < Step; i += 16 / (int)sizeof(U)) {
+        UNROLL_FOR (int i = 0; i < Step; i += 16 / (int)sizeof(U)) {
             const int4 quad = *(const int4 *)(from + i);
             memcpy(x + i, &quad, 16);
         }
-#pragma unroll
-        for (int i = 0; i < Step; ++i) {
+        UNROLL_FOR (int i = 0; i < Step; ++i) {
             if (mask & 1u << i) {
                 sum = Pair::combine(sum, x[i]);
                 changed_here(sum);
@@ -178,8 +168,7 @@ struct row_levels {
         if (lanes <= group_lanes) return;
         k = made_here(k);
         if (lanes <= few * group_lanes) {
-#pragma unroll
-            for (int g = 0; g < few - 1; ++g) {
+            UNROLL_FOR (int g = 0; g < few - 1; ++g) {
                 const U sum =
                     __shfl_sync(warp_mask, x[R - 1], first_lane + (g + 1) * group_lanes - 1);
                 if (g < k / group_lanes) r1 = Pair::combine(r1, sum);
@@ -243,18 +232,15 @@ struct row_levels {
 
     /* left + x[j], if so. A loop that runs once or never: see reverse_quads. */
     static DEVICE void add_if(bool so, U left, U (&x)[R], U &end) {
-#pragma unroll 1
-        for (int times = made_here(so); times > 0; --times) {
+        ROLLED_FOR (int times = made_here(so); times > 0; --times) {
             end = Pair::combine(left, end);
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
+            UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
         }
     }
     /* Turns X0 into results; returns the one before x[0]. initial: R4 is more than nothing. */
     DEVICE U make_results(U (&x)[R], bool blocks, bool tiles, bool initial) {
         U end = r1;
-#pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::combine(r1, x[j]);
+        UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::combine(r1, x[j]);
         add_if(blocks, r2, x, end);
         add_if(tiles, before.r3, x, end);
         add_if(initial, before.r4, x, end);

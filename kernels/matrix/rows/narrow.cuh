@@ -48,10 +48,8 @@ static DEVICE void copy_range(T *to, const T *from, int items, int shift, int la
 /* Reverses x, if so; see reverse_quads in matrix/rows/rows.cuh. */
 template <class T, int N>
 static DEVICE void reverse_items(T (&x)[N], bool backward) {
-#pragma unroll 1
-    for (int times = made_here(backward); times > 0; --times) {
-#pragma unroll
-        for (int j = 0; j < N / 2; ++j) exchange_here(x[j], x[N - 1 - j]);
+    ROLLED_FOR (int times = made_here(backward); times > 0; --times) {
+        UNROLL_FOR (int j = 0; j < N / 2; ++j) exchange_here(x[j], x[N - 1 - j]);
     }
 }
 
@@ -91,8 +89,7 @@ struct lane_row {
     }
     template <int Begin>
     static DEVICE void add(U left, U (&x)[8]) {
-#pragma unroll
-        for (int j = Begin; j < 8; ++j) x[j] = Pair::combine(left, x[j]);
+        UNROLL_FOR (int j = Begin; j < 8; ++j) x[j] = Pair::combine(left, x[j]);
     }
 };
 template <class Pair>
@@ -103,8 +100,7 @@ struct lane_row<Pair, true> {
     DEVICE explicit lane_row(U p) : sum(p) {}
 
     DEVICE void scan(U (&x)[8], int, bool) {
-#pragma unroll
-        for (int j = 0; j < 8; ++j) x[j] = sum = Pair::combine(sum, x[j]);
+        UNROLL_FOR (int j = 0; j < 8; ++j) x[j] = sum = Pair::combine(sum, x[j]);
     }
 };
 
@@ -148,33 +144,27 @@ __global__ void __launch_bounds__(256)
         T *const begin = shared + lane * length;
         U earlier = matrix.has_initial ? p : Pair::visible, x[8];
         lane_row<Pair> r(p);
-#pragma unroll 1
-        for (int k = 0, left = length; left > 0; ++k, left -= 8) {
+        ROLLED_FOR (int k = 0, left = length; left > 0; ++k, left -= 8) {
             T *const at = begin + (backward ? left - 8 : length - left);
             const uint32_t there = items_there(left, backward);
             T raw[8];
-#pragma unroll
-            for (int j = 0; j < 8; ++j) {
+            UNROLL_FOR (int j = 0; j < 8; ++j) {
                 raw[j] = Pair::out(Pair::identity, a.transform);
                 if (there >> j & 1) raw[j] = at[j];
             }
             reverse_items(raw, backward);
-#pragma unroll
-            for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j], a.transform);
+            UNROLL_FOR (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j], a.transform);
             r.scan(x, k, matrix.out == nullptr);
             const U last = x[7];
             if (matrix.exclusive) {
-#pragma unroll
-                for (int j = 7; j > 0; --j) x[j] = x[j - 1];
+                UNROLL_FOR (int j = 7; j > 0; --j) x[j] = x[j - 1];
                 x[0] = earlier;
             }
             earlier = last;
             if (matrix.out == nullptr) continue;
-#pragma unroll
-            for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j], a.transform);
+            UNROLL_FOR (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j], a.transform);
             reverse_items(raw, backward);
-#pragma unroll
-            for (int j = 0; j < 8; ++j)
+            UNROLL_FOR (int j = 0; j < 8; ++j)
                 if (there >> j & 1) at[j] = raw[j];
         }
         /* behind the row's end are identities */

@@ -45,18 +45,15 @@ static DEVICE void sum_loads(typename Pair::U (&x)[N], const typename Pair::T *a
     constexpr int V = shape::V;
     static_assert(N == shape::loads, "all of a part");
     T raw[N][V];
-#pragma unroll
-    for (int r = 0; r < N; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) raw[r][j] = 0;
+    UNROLL_FOR (int r = 0; r < N; ++r)
+        UNROLL_FOR (int j = 0; j < V; ++j) raw[r][j] = 0;
     const int mine = left - lane * V; /* from the lane's first element on */
     const char *const from = (const char *)(at + sign * lane * V);
     const int step = sign * (int)sizeof(T);
     /* Always true, which the compiler does not know: otherwise it adds what has been loaded
        before it issues the rest. Loads behind the end repeat the last vector. */
     if (left > 0) {
-#pragma unroll
-        for (int r = 0; r < N; ++r) {
+        UNROLL_FOR (int r = 0; r < N; ++r) {
             const int i = r * shape::load_items, k = i < mine ? i : mine - V;
             const void *const source = from + (int64_t)k * step;
             if constexpr (Vectors) {
@@ -67,11 +64,9 @@ static DEVICE void sum_loads(typename Pair::U (&x)[N], const typename Pair::T *a
             }
         }
     }
-#pragma unroll
-    for (int r = 0; r < N; ++r) {
+    UNROLL_FOR (int r = 0; r < N; ++r) {
         U items[V];
-#pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], transform);
+        UNROLL_FOR (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], transform);
         x[r] = sum_items<Pair>(items);
         if (r * shape::load_items >= mine) x[r] = Pair::identity;
     }
@@ -98,25 +93,22 @@ static DEVICE void sum_small_rows(const matrix_arguments<row_sums_shape> &a, int
     const int64_t step = sign * VSCAN__GROUP,
                   jump = matrix.line_step - (row_loads - 1) * step; /* to the next row */
     int64_t steps[5]; /* steps[z]: to a load whose number has z trailing zeros */
-#pragma unroll
-    for (int zeros = 0; zeros < 5; ++zeros) steps[zeros] = zeros < shape.load_bits ? step : jump;
+    UNROLL_FOR (int zeros = 0; zeros < 5; ++zeros)
+        steps[zeros] = zeros < shape.load_bits ? step : jump;
     T raw[loads];
-#pragma unroll
-    for (int l = 0; l < loads; ++l) {
+    UNROLL_FOR (int l = 0; l < loads; ++l) {
         if (l > 0) at += steps[__ffs(l) - 1];
         raw[l] = Pair::out(Pair::identity, a.transform);
         if (mine >> l & 1) raw[l] = *at;
     }
     U x[loads];
-#pragma unroll
-    for (int l = 0; l < loads; ++l) x[l] = Pair::in(raw[l], a.transform);
+    UNROLL_FOR (int l = 0; l < loads; ++l) x[l] = Pair::in(raw[l], a.transform);
     U sum = rows_over_lanes<Pair, loads, 32>(x, lane); /* of the lane's own load */
 
     const int load = lane & (row_loads - 1);
     const U of_load = sum;
     sum = __shfl_sync(warp_mask, of_load, lane - load);
-#pragma unroll
-    for (int l = 1; l < loads; ++l) {
+    UNROLL_FOR (int l = 1; l < loads; ++l) {
         if ((l & (l - 1)) == 0 && l >= row_loads) break;
         sum = Pair::combine(sum, __shfl_sync(warp_mask, of_load, lane - load + l));
     }
@@ -185,9 +177,8 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     }
     first += backward ? matrix.length - V : head;
     U sum = Pair::identity;
-#pragma unroll 1
-    for (int part = there ? blocks.first_part() : parts; part < parts;
-         part = blocks.part_after(part)) {
+    ROLLED_FOR (int part = there ? blocks.first_part() : parts; part < parts;
+                part = blocks.part_after(part)) {
         const int64_t at = (int64_t)(first_part + part) * part_shape::items;
         U x[part_shape::loads];
         sum_loads<Pair, Vectors>(x, first + sign * at, sign,

@@ -133,8 +133,7 @@ struct row_blocks {
         const U sum = add_where<Pair, nested<T>::blocks>(
             Pair::identity, &block_sum(tile * tile_blocks), bits_below(blocks - tile * tile_blocks),
             tile_blocks);
-#pragma unroll 1
-        for (int t = 0; t < tiles - 1; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
+        ROLLED_FOR (int t = 0; t < tiles - 1; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
         return __shfl_sync(warp_mask, sum, tiles - 1);
     }
 };

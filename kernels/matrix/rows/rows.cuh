@@ -54,12 +54,9 @@ struct rows_shape {
    the compiler would make instructions that are skipped one by one. */
 template <int V, class T, int R>
 static DEVICE void reverse_quads(T (&raw)[R], bool backward) {
-#pragma unroll 1
-    for (int times = made_here(backward); times > 0; --times) {
-#pragma unroll
-        for (int c = 0; c < R; c += V)
-#pragma unroll
-            for (int j = 0; j < V / 2; ++j) exchange_here(raw[c + j], raw[c + V - 1 - j]);
+    ROLLED_FOR (int times = made_here(backward); times > 0; --times) {
+        UNROLL_FOR (int c = 0; c < R; c += V)
+            UNROLL_FOR (int j = 0; j < V / 2; ++j) exchange_here(raw[c + j], raw[c + V - 1 - j]);
     }
 }
 
@@ -153,13 +150,11 @@ struct rows_copies {
         if (shape.dense) {
             const int offset = (lane ^ (lane >> 3 & 3)) * 16, direction = backward ? -1 : 1;
             const int64_t from = backward ? -16 * (lane + 1) : 16 * lane;
-#pragma unroll
-            for (int t = 0; t < slice_quads; ++t)
+            UNROLL_FOR (int t = 0; t < slice_quads; ++t)
                 if ((t * 32 + lane) * V < items) each(offset + t * 512, from + direction * t * 512);
             return;
         }
-#pragma unroll 1
-        for (int e = lane; e * V < items; e += 32) {
+        ROLLED_FOR (int e = lane; e * V < items; e += 32) {
             const int r = (int)((uint32_t)e * (uint32_t)shape.over_quads >> 20);
             const int i = e - r * ((int)matrix.length / V), at = r * (shape.row_items / V) + i;
             each((at ^ (at >> 3 & 3)) * 16,
@@ -170,10 +165,8 @@ struct rows_copies {
     template <class Each>
     DEVICE void each_element(int items, Each each) const {
         if (across) {
-#pragma unroll 1
-            for (int from = lane; from < items; from += 4 * 32) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
+            ROLLED_FOR (int from = lane; from < items; from += 4 * 32) {
+                UNROLL_FOR (int j = 0; j < 4; ++j) {
                     const int e = from + j * 32;
                     if (e >= items) break;
                     const int swizzle = ((32 * j + lane) / (8 * V) & 3) * V;
@@ -223,24 +216,20 @@ struct rows_copies {
         T raw[R];
         async_copies_wait();
         __syncwarp();
-#pragma unroll
-        for (int c = 0; c < slice_quads; ++c) {
+        UNROLL_FOR (int c = 0; c < slice_quads; ++c) {
             const int4 quad = loaded[lane * slice_quads + (c ^ (lane >> 1 & 3))];
             memcpy(raw + c * V, &quad, 16);
         }
         reverse_quads<V>(raw, backward);
-#pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.transform);
+        UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.transform);
         __syncwarp();
     }
 
     DEVICE void store(U (&x)[R], int step, int items) const {
         T raw[R];
-#pragma unroll
-        for (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j], a.transform);
+        UNROLL_FOR (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j], a.transform);
         reverse_quads<V>(raw, backward);
-#pragma unroll
-        for (int c = 0; c < slice_quads; ++c) {
+        UNROLL_FOR (int c = 0; c < slice_quads; ++c) {
             int4 quad;
             memcpy(&quad, raw + c * V, 16);
             staged[lane * slice_quads + (c ^ (lane >> 1 & 3))] = quad;
@@ -403,8 +392,7 @@ struct rows_warp : rows_copies<Pair> {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (k == 0) earlier = end;
             if (k == 0 && row_warp == 0 && left_in(step) == matrix.length) earlier = visible;
-#pragma unroll
-            for (int j = R - 1; j > 0; --j) x[j] = x[j - 1];
+            UNROLL_FOR (int j = R - 1; j > 0; --j) x[j] = x[j - 1];
             x[0] = earlier;
         }
         store(x, step, items);
@@ -420,8 +408,7 @@ static DEVICE void each_step(rows_warp<Pair> &w, Prepare prepare, Each each) {
     typename Pair::U x[rows_warp<Pair>::R];
     w.find_rows();
     int items = 0, next_items = 0; /* of the warp in this step and the next */
-#pragma unroll 1
-    for (int step = -1; step < w.shape.steps; ++step) {
+    ROLLED_FOR (int step = -1; step < w.shape.steps; ++step) {
         items = next_items;
         if (step >= 0) {
             prepare(step);

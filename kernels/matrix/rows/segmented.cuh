@@ -33,15 +33,14 @@ static DEVICE void pass_segmented_tiles(before_tile<Pair> &before, const lookbac
                                         int64_t first, uint32_t tiles, epoch_t epoch,
                                         typename Pair::U initial, int lane) {
     using U = typename Pair::U;
-#pragma unroll 1
-    for (uint32_t t = 0; t < tiles; t += 32) {
+    ROLLED_FOR (uint32_t t = 0; t < tiles; t += 32) {
         U sum[1];
         uint32_t head[1];
         wait_for_all<32>(memory, epoch, (U)Pair::identity, sum, head,
                          first + (int64_t)(t + lane + 1) * Step - 1, first + (int64_t)tiles * Step);
         const uint32_t any = __ballot_sync(warp_mask, head[0] != 0);
-#pragma unroll 1
-        for (uint32_t l = any != 0 ? 31 - __clz((int)any) : 0; l < 32 && t + l < tiles; ++l) {
+        ROLLED_FOR (uint32_t l = any != 0 ? 31 - __clz((int)any) : 0; l < 32 && t + l < tiles;
+                    ++l) {
             if (any >> l & 1) before.cut(initial);
             before.pass(t + l, __shfl_sync(warp_mask, sum[0], l));
         }
@@ -113,8 +112,7 @@ struct slice_heads {
                 if (backward) heads = __brev(heads) >> (32 - R);
             } else {
                 const int items = shape.row_items < R ? shape.row_items : R;
-#pragma unroll 1
-                for (int j = 0; j < R; ++j) {
+                ROLLED_FOR (int j = 0; j < R; ++j) {
                     const int64_t in_row = p + j % items, of = line + j / items;
                     if (in_row >= n || of >= matrix.lines) continue;
                     if (in_row == 0) continue;
@@ -162,8 +160,7 @@ struct before_slice : slice_heads<Pair> {
 
     DEVICE void scan_slice(U (&x)[R]) const {
         if constexpr (Pair::in_any_order) {
-#pragma unroll
-            for (int j = 1; j < R; ++j)
+            UNROLL_FOR (int j = 1; j < R; ++j)
                 x[j] = Pair::combine(heads >> j & 1 ? (U)Pair::identity : x[j - 1], x[j]);
         } else {
             network<Pair, true>(x, heads);
@@ -175,8 +172,7 @@ struct before_slice : slice_heads<Pair> {
 
     DEVICE void add_row(const U (&x)[R], int step) {
         U upto = x[R - 1], end = Pair::identity;
-#pragma unroll
-        for (int half = 1; half < 32; half *= 2) {
+        UNROLL_FOR (int half = 1; half < 32; half *= 2) {
             if (half >= shape.lanes) break;
             const int first = first_lane + (k & ~(half - 1));
             const U left = __shfl_sync(warp_mask, upto, first - 1);
@@ -336,8 +332,7 @@ struct segmented_rows : before_slice<Pair> {
             *totals = Pair::out(matrix.has_initial ? initial : (U)Pair::visible, w.a.transform);
         uint32_t last = p < n && n - p <= R ? 1u << (n - 1 - p) : 0; /* elements of rows */
         if (slice_rows > 1) last *= row_begins();
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             if (!(last >> j & 1)) continue;
             const int of = __popc(last & bits_below(j));
             if (of < left) totals[of] = Pair::out(x[j], w.a.transform);
@@ -364,8 +359,7 @@ struct segmented_rows : before_slice<Pair> {
         const U visible = matrix.has_initial ? initial : (U)Pair::visible;
         const int64_t p = place_in(step);
         U earlier = p == 0 ? visible : sum(Pair::identity);
-#pragma unroll
-        for (int j = 0; j < R; ++j) {
+        UNROLL_FOR (int j = 0; j < R; ++j) {
             const bool cut = cut_lane || (heads & ((2u << j) - 1));
             const U y = sum(x[j]);
             x[j] = cut ? Pair::combine(initial, x[j]) : y;
@@ -374,8 +368,7 @@ struct segmented_rows : before_slice<Pair> {
         if (matrix.exclusive) {
             const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (k > 0) earlier = left;
-#pragma unroll
-            for (int j = R - 1; j > 0; --j) x[j] = heads >> j & 1 ? visible : x[j - 1];
+            UNROLL_FOR (int j = R - 1; j > 0; --j) x[j] = heads >> j & 1 ? visible : x[j - 1];
             x[0] = heads & 1 ? visible : earlier;
         }
         w.store(x, step, items);

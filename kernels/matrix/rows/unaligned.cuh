@@ -90,19 +90,16 @@ struct unaligned_items {
     DEVICE void load(const T *from, T *shared) {
         T raw[loads];
         from += r;
-#pragma unroll
-        for (int j = 0; j < loads; ++j) raw[j] = load_where(has(j), from + 32 * j);
+        UNROLL_FOR (int j = 0; j < loads; ++j) raw[j] = load_where(has(j), from + 32 * j);
         T *const to = shared + index;
         mine = opaque(mine);
-#pragma unroll
-        for (int j = 0; j < loads; ++j)
+        UNROLL_FOR (int j = 0; j < loads; ++j)
             if (has(j)) to[step * j] = raw[j];
     }
     DEVICE void store(T *to, const T *shared) const {
         to += r;
         const T *const from = shared + index;
-#pragma unroll
-        for (int j = 0; j < loads; ++j)
+        UNROLL_FOR (int j = 0; j < loads; ++j)
             if (has(j)) to[32 * j] = from[step * j];
     }
 };
@@ -139,8 +136,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
     row_levels levels; /* in order */
     if (!Pair::in_any_order) levels.begin_row(p);
     U left_chunk[2] = {}; /* sums of the chunk before, and of the first two, in this tile */
-#pragma unroll 1
-    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+    ROLLED_FOR (int chunk = 0; chunk < shape.chunks; ++chunk) {
         /* ---- Elements ------------------------------------------------------------------------ */
         const int begin = (chunk * unaligned_chunk_warps + row_warp) * warp_items;
         const int left = there ? (int)matrix.length - begin : 0;
@@ -155,11 +151,9 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         U x[R];
         {
             T mine[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j) mine[j] = slice[j];
+            UNROLL_FOR (int j = 0; j < R; ++j) mine[j] = slice[j];
             reverse_items(mine, backward);
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j], a.transform);
+            UNROLL_FOR (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j], a.transform);
         }
 
         /* ---- Lanes, warps, chunks: as in matrix/rows/rows.cuh -------------------------------- */
@@ -206,16 +200,13 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (lane == 0) earlier = begin == 0 ? visible : end;
-#pragma unroll
-            for (int j = R - 1; j > 0; --j) x[j] = x[j - 1];
+            UNROLL_FOR (int j = R - 1; j > 0; --j) x[j] = x[j - 1];
             x[0] = earlier;
         }
         T results[R];
-#pragma unroll
-        for (int j = 0; j < R; ++j) results[j] = Pair::out(x[j], a.transform);
+        UNROLL_FOR (int j = 0; j < R; ++j) results[j] = Pair::out(x[j], a.transform);
         reverse_items(results, backward);
-#pragma unroll
-        for (int j = 0; j < R; ++j) slice[j] = results[j];
+        UNROLL_FOR (int j = 0; j < R; ++j) slice[j] = results[j];
         __syncwarp();
         T *const to = (T *)matrix.out + at;
         items_of(to, items, backward, lane).store(to, shared);
