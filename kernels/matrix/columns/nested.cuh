@@ -99,21 +99,22 @@ static DEVICE void read_of_line(const lookback_memory &memory, epoch_t epoch, U 
     }
 }
 
-/* The sum of `sum` and count values, `step` apart, from left to right. Batch: how many are loaded at
-   a time. */
-template <class Pair, int Batch>
+/* The sum of `sum` and count values, `step` apart, from left to right; of two at a time, which are added first, if a
+   value has two Parts. Batch: how many are loaded at a time. */
+template <class Pair, int Batch, int Parts = 1>
 static DEVICE typename Pair::U fold(typename Pair::U sum, const typename Pair::U *value, int count,
                                     int step) {
     ROLLED_FOR (int k = 0; k < count; k += Batch, value += Batch * step) {
         typename Pair::U x[Batch];
         UNROLL_FOR (int j = 0; j < Batch; ++j)
             x[j] = k + j < count ? value[j * step] : Pair::identity;
-        UNROLL_FOR (int j = 0; j < Batch; ++j) sum = Pair::combine(sum, x[j]);
+        UNROLL_FOR (int j = 0; j < Batch; j += Parts)
+            sum = Pair::combine(sum, Parts == 1 ? x[j] : Pair::combine(x[j], x[j + Parts - 1]));
     }
     return sum;
 }
 
-/* The same, and each value becomes the sum of what was before it. */
+/* The same of values of one part, and each value becomes the sum of what was before it. */
 template <class Pair, int Batch>
 static DEVICE typename Pair::U fold_in_place(typename Pair::U sum, typename Pair::U *value,
                                              int count, int step) {

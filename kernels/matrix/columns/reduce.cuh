@@ -36,22 +36,6 @@ struct column_sums_shape {
     int64_t status_words;  /* of a line, if chunks > 1; or 0 */
 };
 
-/* X1 from R1 and the sums of groups. A group's sum is in Parts parts, `step` apart; the first `parts` of all
-   parts exist. */
-template <class Pair, int Parts>
-static DEVICE typename Pair::U fold_groups(typename Pair::U r1, const typename Pair::U *part,
-                                           int parts, int step) {
-    constexpr int batch = 8;
-    ROLLED_FOR (int k = 0; k < parts; k += batch, part += batch * step) {
-        typename Pair::U x[batch];
-        UNROLL_FOR (int j = 0; j < batch; ++j)
-            x[j] = k + j < parts ? part[j * step] : Pair::identity;
-        UNROLL_FOR (int j = 0; j < batch; j += Parts)
-            r1 = Pair::combine(r1, Parts == 1 ? x[j] : Pair::combine(x[j], x[j + Parts - 1]));
-    }
-    return r1;
-}
-
 template <class Pair>
 struct column_sums {
     using T = typename Pair::T;
@@ -124,7 +108,7 @@ struct column_sums {
     /* X1 at the end of the chunk's part of a block. */
     DEVICE U fold_block(U r1, int block) const {
         const int first = block * nested<T>::groups, left = groups() - first;
-        return fold_groups<Pair, group_batches>(
+        return fold<Pair, 8, group_batches>(
             r1, batch_sums() + first * group_batches * lines,
             (left < nested<T>::groups ? left : nested<T>::groups) * group_batches, lines);
     }

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(small_columns_threads, small_column_sums_resid
     __syncthreads();
 
     U x1 = Pair::identity;
-    if (folds) x1 = fold_groups<Pair, parts>(x1, sums + line, slices, lines);
+    if (folds) x1 = fold<Pair, 8, parts>(x1, sums + line, slices, lines);
     U r3 = Pair::identity; /* and x1 becomes X2 */
     if (chunks > 1) {
         const epoch_t epoch = shared_ticket.epoch;
