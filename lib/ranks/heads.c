@@ -70,19 +70,28 @@ static int64_t look(vscan_type type, const void *flags, struct piece all, bool l
     return -1;
 }
 
-/* Numbers a piece's flags, each by how many are set before it in the piece: in ranks->scratch. set: how many are. */
-static vscan_status number(vscan__ranks *ranks, const vscan_buffer *flags, struct piece p,
-                           int64_t *set) {
-    const int64_t n = p.end - p.begin;
-    vscan_buffer **const numbers = &ranks->scratch[VSCAN_INT - VSCAN_INT], *one, *in = NULL,
-                         *out = NULL;
+/* How many of a piece's flags are set. */
+static vscan_status count(vscan__ranks *ranks, const vscan_buffer *flags, struct piece p,
+                          int64_t *set) {
+    vscan_buffer *one, *in;
     TRY(vscan__ranks_one(ranks, VSCAN_LONG, &one));
+    vscan_status status =
+        vscan_buffer_view((vscan_buffer *)(uintptr_t)flags, p.begin, p.end - p.begin, &in);
+    TRY(vscan__ranks_say(ranks, ranks->ctx, status));
+    status = vscan_count(ranks->ctx, in, one);
+    if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, set);
+    (void)vscan_buffer_destroy(in);
+    return vscan__ranks_say(ranks, ranks->ctx, status);
+}
+
+/* Numbers a piece's flags, each by how many are set before it in the piece: in ranks->scratch. */
+static vscan_status number(vscan__ranks *ranks, const vscan_buffer *flags, struct piece p) {
+    const int64_t n = p.end - p.begin;
+    vscan_buffer **const numbers = &ranks->scratch[VSCAN_INT - VSCAN_INT], *in = NULL, *out = NULL;
     TRY(vscan__ranks_grow(ranks, numbers, VSCAN_INT, n));
-    const vscan_count_options options = {.size = sizeof options, .count = one};
     vscan_status status = vscan_buffer_view((vscan_buffer *)(uintptr_t)flags, p.begin, n, &in);
     if (status == VSCAN_OK) status = vscan_buffer_view(*numbers, 0, n, &out);
-    if (status == VSCAN_OK) status = vscan_enumerate(ranks->ctx, in, out, &options);
-    if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, set);
+    if (status == VSCAN_OK) status = vscan_enumerate(ranks->ctx, in, out, NULL);
     (void)vscan_buffer_destroy(in);
     (void)vscan_buffer_destroy(out);
     return vscan__ranks_say(ranks, ranks->ctx, status);
@@ -120,24 +129,22 @@ vscan_status vscan__ranks_find_head(vscan__ranks *ranks, const vscan_buffer *fla
          most = longer(most, vscan__ranks_piece(ranks))) {
         const struct piece p = take(all, most, last);
         int64_t set = 0;
-        TRY(number(ranks, flags, p, &set));
-        if (set > 0) return find_number(ranks, p, last, set, found);
+        TRY(count(ranks, flags, p, &set));
+        if (set > 0) {
+            TRY(number(ranks, flags, p));
+            return find_number(ranks, p, last, set, found);
+        }
         all = leave(all, p, last);
+        if (most > SHORTEST || all.begin == all.end) continue;
+        TRY(count(ranks, flags, all, &set)); /* a part without any is known at once */
+        if (set == 0) return VSCAN_OK;
     }
     return VSCAN_OK;
 }
 
 vscan_status vscan__ranks_count_flags(vscan__ranks *ranks, const vscan_buffer *flags,
-                                      int64_t *count) {
-    *count = 0;
-    for (struct piece all = {0, vscan_buffer_length(flags)}; all.begin < all.end;) {
-        const struct piece p = take(all, vscan__ranks_piece(ranks), false);
-        int64_t set = 0;
-        TRY(number(ranks, flags, p, &set));
-        *count += set;
-        all = leave(all, p, false);
-    }
-    return VSCAN_OK;
+                                      int64_t *set) {
+    return count(ranks, flags, (struct piece){0, vscan_buffer_length(flags)}, set);
 }
 
 vscan_status vscan__ranks_note_head(vscan__ranks *ranks, const vscan_buffer *heads,

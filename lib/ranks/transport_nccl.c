@@ -275,21 +275,26 @@ static vscan_status all_reduce(vscan__ranks *ranks, enum vscan__ranks_reduction 
 
 /* ---- From rank to rank ----------------------------------------------------------------------- */
 
-/* Bytes to each rank and from each, from one memory of the GPU to another, all at once. */
+/* NCCL copies element by element where two ranks' memory is not aligned alike, so elements are as long as they can be. */
+static int type_of_size(int64_t size) {
+    return size == 8 ? NCCL_INT64 : size == 4 ? NCCL_INT32 : NCCL_INT8;
+}
+
+/* Elements to each rank and from each, from one memory of the GPU to another, all at once. */
 static vscan_status swap(struct of_nccl *m, const char *from, const int64_t *send_begin, char *to,
                          const int64_t *receive_begin, int64_t size) {
     TRY(note(m, m->nccl.GroupStart(), "ncclGroupStart"));
     int code = NCCL_SUCCESS;
+    const int type = type_of_size(size);
     for (int i = 1; i < m->shared.size; i++) {
         const int to_rank = (m->shared.rank + i) % m->shared.size;
         const int from_rank = (m->shared.rank + m->shared.size - i) % m->shared.size;
         const int64_t *const sent = send_begin + to_rank, *const come = receive_begin + from_rank;
-        const size_t out = (size_t)((sent[1] - sent[0]) * size),
-                     in = (size_t)((come[1] - come[0]) * size);
+        const size_t out = (size_t)(sent[1] - sent[0]), in = (size_t)(come[1] - come[0]);
         if (out > 0 && (code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS))
-            code = m->nccl.Send(from + sent[0] * size, out, NCCL_INT8, to_rank, m->comm, m->stream);
+            code = m->nccl.Send(from + sent[0] * size, out, type, to_rank, m->comm, m->stream);
         if (in > 0 && (code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS))
-            code = m->nccl.Recv(to + come[0] * size, in, NCCL_INT8, from_rank, m->comm, m->stream);
+            code = m->nccl.Recv(to + come[0] * size, in, type, from_rank, m->comm, m->stream);
     }
     const int ended = m->nccl.GroupEnd(); /* in any case */
     if (code != NCCL_SUCCESS && code != NCCL_IN_PROGRESS)

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,11 +111,11 @@ static void miss(struct group *group, int rank) {
     fail(group, rank, words);
 }
 
-/* A meeting takes a microsecond or less where all are about to come; a thread that sleeps needs more to wake up. */
+/* A meeting takes a microsecond or less where all are about to come; a thread that sleeps needs many more to wake up. */
 static void look_for_a_while(struct group *group, unsigned long long meeting) {
-    enum { LOOKS = 1000 };
-    for (int i = 0; i < LOOKS && group->held < meeting && !group->failed; i++) {
-    }
+    enum { LOOKS = 1000, YIELDS = 500 }; /* the latter let others work where processors are few */
+    for (int i = 0; i < LOOKS + YIELDS && group->held < meeting && !group->failed; i++)
+        if (i >= LOOKS) (void)sched_yield();
 }
 
 /* Waits until all ranks have come; `surely` says that all will. */

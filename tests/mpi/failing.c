@@ -50,6 +50,8 @@ WRAPPED(carry_restore, (vscan_carry * carry, const void *block, int64_t bytes),
         (carry, block, bytes))
 WRAPPED(carry_save, (const vscan_carry *carry, void *block, int64_t bytes), (carry, block, bytes))
 WRAPPED(convert, (vscan_ctx * ctx, const vscan_buffer *in, vscan_buffer *out), (ctx, in, out))
+WRAPPED_COUNTED(count, (vscan_ctx * ctx, const vscan_buffer *flags, vscan_buffer *count),
+                (ctx, flags, count), counted, vscan_buffer_length(flags))
 WRAPPED(ctx_create, (const vscan_ctx_options *options, vscan_ctx **ctx), (options, ctx))
 WRAPPED(ctx_synchronize, (vscan_ctx * ctx), (ctx))
 WRAPPED_COUNTED(enumerate,
