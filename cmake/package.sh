@@ -5,11 +5,11 @@
 #     sh cmake/package.sh [BUILD]
 #
 # For Debian libvscanN_*.deb (N is that of the SONAME), libvscan-ranksN_*.deb, libvscan-dev_*.deb,
-# libvscan-tools_*.deb, libvscan-doc_*.deb and libvscanN-dbgsym_*.deb; for Fedora and the like *.rpm; libvscan-VERSION-linux-*.tgz, which can be unpacked
-# anywhere; libvscan-VERSION.tar.gz, the sources of the last commit; libvscan-VERSION.spdx.json, what the library is
-# made of; SHA256SUMS of them all. None of them needs CUDA. BUILD is a folder where the library has been built;
-# without it build/release is built first. What is missing is installed with apt-get, where there is one; elsewhere
-# only what the tools at hand can make is made.
+# libvscan-tools_*.deb, libvscan-doc_*.deb and libvscanN-dbgsym_*.deb; for Fedora and the like *.rpm;
+# libvscan-VERSION-linux-*.tgz, which can be unpacked anywhere; libvscan-VERSION.tar.gz, the sources of the last commit;
+# libvscan-VERSION.spdx.json, what the library is made of; SHA256SUMS of them all. None of them needs CUDA. BUILD is a
+# folder where the library has been built; without it build/release is built first. What is missing is installed with
+# apt-get, where there is one; elsewhere only what the tools at hand can make is made.
 #
 # cmake/setup.sh lists what can be set in the environment. DEBFULLNAME, DEBEMAIL: who makes them. VSCAN_HOMEPAGE:
 # what they name as home page; by default origin's address, where that is one of https.
