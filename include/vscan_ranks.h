@@ -16,8 +16,8 @@
  * first elements, rank 1 those that follow, and so on. Contexts of both backends may be mixed.
  *
  * How ranks reach each other is chosen where the group is made, and by nothing else. vscan_ranks_create_all makes
- * it of contexts of one process, for a thread a rank; vscan_ranks_create_nccl of a communicator of NCCL. vscan_mpi.h makes it of a communicator of MPI, with a library
- * of its own, libvscan_mpi; this library needs no MPI.
+ * it of contexts of one process, for a thread a rank; vscan_ranks_create_nccl of a communicator of NCCL. vscan_mpi.h
+ * makes it of a communicator of MPI, with a library of its own, libvscan_mpi; this library needs no MPI.
  *
  * Lengths. Parts may have any lengths. n stands for the length of this rank's part, N for that of the whole
  * vector. A part may be empty (n = 0), on some ranks or on all; its buffer is then one of length 0, not NULL.
@@ -118,7 +118,7 @@ typedef struct vscan_ranks_options {
  *   ctxs      count contexts, all different; they must outlive the group. On GPUs or the CPU, also mixed, and
  *             several on one device
  *   count     1 to 1024
- *   options   NULL: that timeout
+ *   options   NULL: a timeout of 600,000 ms
  *     timeout   at least 0
  *   ranks     not NULL; ranks[r] receives rank r, with context ctxs[r]. Unchanged after a failure
  * Elements go from memory to memory: between GPUs by peer copies, over NVLink where the machine has it.
@@ -139,7 +139,7 @@ VSCAN_API vscan_status vscan_ranks_create_all(vscan_ctx *const *ctxs, int32_t co
  * loaded already; it works on a communicator that it splits from the caller's.
  *   ctx       this rank's context, on the communicator's GPU; it must outlive the vscan_ranks
  *   comm      an ncclComm_t. Nothing else uses it during the call
- *   options   NULL: that timeout
+ *   options   NULL: a timeout of 600,000 ms
  *     timeout   as in vscan_ranks_create_all; of the communicator's rank, from the begin of each step on
  *   ranks     not NULL; receives the vscan_ranks, and is unchanged after a failure
  * Elements go from GPU to GPU; words of the host go through a staging area there, or where all ranks are on one host through
