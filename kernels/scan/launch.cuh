@@ -3,6 +3,7 @@
 #pragma once
 
 #include "scan/large/large.cuh"
+#include "scan/portable/portable.cuh"
 #include "scan/scan.cuh"
 #include "scan/small/small.cuh"
 

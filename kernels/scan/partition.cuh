@@ -14,6 +14,7 @@
 #pragma once
 
 #include "elements/vectors.cuh"
+#include "order/nested.cuh"
 #include "order/network.cuh"
 #include "protocol/lookback.cuh"
 
@@ -33,12 +34,12 @@ static inline scan_arguments scan_arguments_of(const vscan__launch *launch, cons
     return {transform, scan, lookback_of(launch), launch->late, false};
 }
 
-template <class Pair>
+template <class Pair, int Warps = 8, int Loads = 4>
 struct partition_shape {
     using T = typename Pair::T;
     static constexpr int lane_items = 16 / (int)sizeof(T);
-    static constexpr int loads = 4; /* of a warp */
-    static constexpr int warps = 8;
+    static constexpr int loads = Loads; /* of a warp */
+    static constexpr int warps = Warps;
     static constexpr int threads = 32 * warps;
     static constexpr int load_items = 32 * lane_items;
     static constexpr int items = warps * loads * load_items;
@@ -46,9 +47,7 @@ struct partition_shape {
     static constexpr int load_groups = 32 / group_lanes;
     static constexpr int warp_groups = loads * load_groups;
     static constexpr int groups = items / VSCAN__GROUP;
-    static_assert(items * VSCAN__PARTITIONS_A_TILE ==
-                      (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT),
-                  "partitions make up tiles");
+    static_assert(nested<T>::tile % items == 0, "partitions make up tiles");
 };
 
 /* A block's partition, for what finds what precedes its groups. */

@@ -16,7 +16,7 @@
 #include "order/nested.cuh"
 #include "protocol/pipeline.cuh"
 #include "core/carry.h"
-#include "scan/portable/portable.cuh"
+#include "scan/partition.cuh"
 #include "scan/tuning.cuh"
 
 namespace vscan {
