@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What precedes a group, for scan/small/small.cuh and scan/portable/portable.cuh. In order: the blocks of level 1
- * (lib/core/order.h) of a partition. One warp adds up their groups, a lane each block.
+ * (lib/core/order.h) of a partition or tile. One warp adds up their groups, a lane each block.
  */
 #pragma once
 
@@ -58,7 +58,8 @@ static DEVICE void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
                               bool writes, Done done) {
     using U = typename Pair::U;
     uint32_t any = 0, before = 0, heads = 0;
-    UNROLL_FOR (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
+#pragma unroll(Blocks < 8 ? Blocks : 4)
+    for (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
         const uint32_t count = from.all_heads[b][lane];
         const uint32_t any_here = __ballot_sync(warp_mask, count != 0);
         uint32_t all = any_here != 0;

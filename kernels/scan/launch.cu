@@ -6,9 +6,7 @@
 extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type type, int64_t n) {
     const int64_t size = type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    const int64_t tiles = n / tile + (n % tile > 0);
-    /* with TMA a scan publishes whole tiles, without it blocks of level 1 */
-    int64_t words = tiles * (launch->shared_memory == 0 ? tile / VSCAN__LEVEL_1 : 1);
+    int64_t words = n / tile + (n % tile > 0); /* a scan publishes whole tiles */
     /* what does not grow with n: scans of small vectors, reductions of up to 128 MiB, and 2 blocks a
        multiprocessor that reduce */
     if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;

@@ -75,7 +75,6 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
 template <class Pair, bool Segmented>
 cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
                         const pair_transform &transform) {
-    using shape = partition_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(scan_nothing<Pair>, 1, 1, 0, launch->stream,
@@ -91,10 +90,11 @@ cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
     }
     if (large_fits<Pair, Segmented>(launch, scan)) return launch_large<Pair, Segmented>(launch, a);
     if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
-    const int64_t partitions = (scan->n + shape::items - 1) / shape::items;
-    const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
-    const int blocks = (int)(partitions < resident ? partitions : resident);
-    return start(scan_portable<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a);
+    using shape = portable_tile<Pair>;
+    const int64_t tiles = (scan->n - 1) / shape::items + 1;
+    const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
+    return start(scan_portable<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a,
+                 launch->may_overlap);
 }
 
 } /* namespace vscan */

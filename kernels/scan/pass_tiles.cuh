@@ -21,13 +21,11 @@ static DEVICE void pass_tiles(typename Pair::U &r3, typename Pair::U &r4, typena
         to = from + tiles - (int)((tile + (uint32_t)from) % tiles); /* to the end of its block */
         aggregates[lane] = from <= lane && lane < to ? a : Pair::identity;
         __syncwarp();
-#pragma unroll
-        for (int q = 0; q < 32 / V; ++q) {
+        UNROLL_FOR (int q = 0; q < 32 / V; ++q) {
             U next[V];
             const int4 quad = ((const int4 *)aggregates)[q];
             memcpy(next, &quad, 16);
-#pragma unroll
-            for (int j = 0; j < V; ++j) r3 = Pair::combine(r3, next[j]);
+            UNROLL_FOR (int j = 0; j < V; ++j) r3 = Pair::combine(r3, next[j]);
         }
         __syncwarp();
         if (count < to) return;

@@ -12,9 +12,22 @@ namespace vscan {
 
 /* ---- scan/portable/portable.cuh ------------------------------------------------------------------------- */
 
+/* A block of 1024 threads on a multiprocessor. All architectures have registers for so many threads with two
+   tiles of 64 KiB. */
+static constexpr int portable_warps = 32, portable_loads = 4;
+
+/* Words of a lane at a time in its look-back: 160 tiles, or 128. */
+template <class U>
+static constexpr int portable_lookback_words = sizeof(U) == 8 ? 4 : 5;
+
+/* Flags of a lane that are in flight, ints or bytes. */
+static constexpr int portable_flags = 8;
+
+/* ---- scan/carried/carried.cuh ------------------------------------------------------------------------ */
+
 /* Blocks on a multiprocessor: 4 of 256 threads keep 64 KiB in flight, enough to cover the latency of
    memory at full speed. With more of them each has more aggregates to read. */
-static constexpr int portable_blocks = 4;
+static constexpr int carried_blocks = 4;
 
 /* ---- scan/small/small.cuh, scan/small/any_order.cuh -------------------------------------------------- */
 

@@ -30,12 +30,8 @@ void vscan__cuda_close(vscan_ctx *ctx) {
    those with TMA are faster. The plots of benchmarks/ show both. */
 enum { SMALL_TO = 8 << 20, LARGE_FROM = SMALL_TO + 1 };
 
-/* Words of a new context: enough for plain scans of any length, in portions: kernels without TMA need a word
-   for each partition. */
-enum {
-    FIRST_WORDS = VSCAN__SCAN_TILES,
-    PORTABLE_SCAN_TILES = FIRST_WORDS / VSCAN__PARTITIONS_A_TILE
-};
+/* Words of a new context: enough for plain scans of 4-byte elements of any length, in portions. */
+enum { FIRST_WORDS = VSCAN__SCAN_TILES };
 
 /* Elements that one launch of a sort goes through: its words are then a tenth of the vector, and
    vectors that are longer hardly notice where it is cut. */
@@ -78,7 +74,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->large_from = always ? 0 : LARGE_FROM;
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
     launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
-    launch->scan_tiles = PORTABLE_SCAN_TILES;
+    launch->scan_tiles = always ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
     /* see VSCAN__TMA in kernels/machine/ptx.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "portable") == 0)
         return VSCAN_OK;
@@ -92,11 +88,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     TRY_CUDA(ctx, "reading device properties",
              cudaDeviceGetAttribute(&launch->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                     ctx->device));
-    launch->scan_tiles = always ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
-    if (launch->shared_memory < VSCAN__TMA_SHARED) {
-        launch->shared_memory = 0;
-        launch->scan_tiles = PORTABLE_SCAN_TILES;
-    }
+    if (launch->shared_memory < VSCAN__TMA_SHARED) launch->shared_memory = 0;
     return VSCAN_OK;
 }
 

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 enum {
-    /* A partition, what a block of scan/portable scans at a time, is a quarter of a tile, 16 KiB */
+    /* A partition, what a block of scan/carried scans at a time, is a quarter of a tile, 16 KiB */
     VSCAN__PARTITIONS_A_TILE = 4,
     /* Bytes of shared memory of a block of the TMA kernels: the most that sm_90 and sm_100 have */
     VSCAN__TMA_SHARED = 227 << 10,

@@ -30,8 +30,9 @@
 /* ---- Kinds of launches --------------------------------------------------------------------------
  *
  *              tiles are taken        publish               the launch is closed by
- *   TICKETS    by ticket              all but the last      the last ticket       scan/portable.cuh
- *   PACK       by ticket, one ahead   all                   the last ticket          pack/tiles.cuh
+ *   TICKETS    by ticket              all but the last      the last ticket        scan/carried.cuh
+ *   PACK       by ticket, one ahead   all                   the last ticket          pack/tiles.cuh,
+ *                                                                                 scan/portable.cuh
  *   ORDER      by block number        all but the last      the last block           scan/small.cuh
  *   MATRIX     by block number        all but the last      the last ticket             columns.cuh
  *   REDUCE     first by number, then  all                   the finisher           reduce/large.cuh

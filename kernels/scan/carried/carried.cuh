@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans, segmented scans and reductions that go on where a carry is (core/carry.h), and leave it
- * where they end. For every architecture, alignment and length. What scan/portable/portable.cuh says holds
- * here, too.
+ * where they end. For every architecture, alignment and length.
  *
- * A block takes partitions of a *virtual* vector: the call's elements begin at position `skew`,
+ * A block takes one partition after the other by ticket (protocol/lookback.cuh) and holds it in
+ * registers. It keeps what precedes the last tile that it looked back to, so it reads each word of
+ * a launch once. It publishes the aggregates of a partition's blocks of level 1 as soon as its groups
+ * are summed, before it waits for anything. So a waiting block never holds up another one. What is
+ * published and read: scan/carried/before.cuh. Inside a block there are three barriers for each partition:
+ * (1) the ticket is known; (2) the group sums are written; (3) the group prefixes and P are written. What
+ * is written between two barriers was last read two barriers before, so the loop needs no more.
+ *
+ * The partitions are those of a *virtual* vector: the call's elements begin at position `skew`,
  * where the carry is in its tile, and a stand-in for the tile's earlier elements precedes them. In
  * it a few elements have the sums of all that came before, and the others are nothing: R2 at the
  * begin of the tile, R1 at the begin of the block of level 1, then the elements of the unfinished
@@ -25,7 +32,7 @@
 #pragma once
 
 #include "scan/carried/vector.cuh"
-#include "scan/portable/before.cuh"
+#include "scan/carried/before.cuh"
 #include "scan/carried/small.cuh"
 #include "scan/tuning.cuh"
 
@@ -95,7 +102,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     using U = typename Pair::U;
     using shape = partition_shape<Pair>;
     constexpr int V = shape::lane_items;
-    using before_t = portable_before<Pair, Segmented, before_carried_tile<Pair>>;
+    using before_t = before_partition<Pair, Segmented, before_carried_tile<Pair>>;
     __shared__ typename before_t::shared_t shared;
     __shared__ ticket shared_ticket;
     __shared__ carry_before<T> old;
@@ -327,7 +334,7 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         }
         const int64_t longest = portion.n + (Pair::in_any_order ? 0 : tile - 1);
         const int64_t partitions = (longest + shape::items - 1) / shape::items;
-        const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
+        const int64_t resident = carried_blocks * (int64_t)launch->multiprocessors;
         const cudaError_t error = start(kernel, partitions < resident ? partitions : resident,
                                         shape::threads, 0, launch->stream, c);
         if (error != cudaSuccess) return error;

@@ -1,121 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What scan/portable/portable.cuh does above the groups, in the order of lib/core/order.h. Pairs that any
- * order suits are added in this one, too.
- *
- * A tile has as many status words as blocks of level 1. The partitions but its last one publish
- * X1 at the end of each of their blocks. The last one waits for these, as it must anyway, and
- * publishes X2 at the end of the tile in the place of its last block: later tiles read nothing
- * else. It waits for partitions of its own tile alone, which wait for nobody before they publish,
- * so all waits end.
- */
+/* What scan/portable/portable.cuh does above the groups: adds up a tile, publishes, looks back. */
 #pragma once
 
 #include "order/level_1.cuh"
 #include "scan/partition.cuh"
+#include "scan/pass_tiles.cuh"
+#include "scan/tuning.cuh"
 
 namespace vscan {
 
-/* What precedes each group of a partition. Before: what precedes a tile, and how one is passed. */
-template <class Pair, bool Segmented, class Before = before_tile<Pair>>
-struct portable_before {
+/* What precedes each group of the tile in hand. */
+template <class Pair, bool Segmented>
+struct before_in_hand {
     using U = typename Pair::U;
-    static constexpr int blocks = partition_shape<Pair>::items / VSCAN__LEVEL_1,
-                         tile_blocks = nested<U>::blocks, groups = nested<U>::groups;
+    static constexpr int blocks = nested<U>::blocks, groups = nested<U>::groups,
+                         each = portable_lookback_words<U>; /* of a lane at a time */
     struct shared_t {
         group_sums<Pair, Segmented, blocks> groups;
+        /* in the look-back: sums that are passed, what has been read */
+        alignas(16) U aggregates[32];
+        U read[each][32];
+        uint32_t read_heads[Segmented ? each : 1][32];
+        before_tile<Pair> before; /* precedes the tile that was looked back to */
+        int64_t heads;            /* head flags before it */
+        int tile;                 /* its number */
+    };
+    struct sums_t {
         level_1_blocks<Pair, Segmented, blocks> own;
         U r2[blocks];
         uint32_t cut[blocks]; /* whether there are heads in the tile before the block */
-        Before before;
-        int64_t heads; /* head flags before the partition */
     };
-    /* the same in all lanes of the first warp */
     U initial;
-    Before before;
-    int64_t tile;  /* the one that `before` precedes */
-    int64_t heads; /* head flags before it */
+    sums_t &sums;
 
-    DEVICE explicit portable_before(U initial_)
-        : initial(initial_), before(Before::from(initial_)), tile(0), heads(0) {}
-
-    /* Adds up the groups, publishes, looks back. By the first warp. */
-    DEVICE void find(shared_t &shared, const partition_place<int64_t> &place, int lane) {
-        constexpr int parts = VSCAN__PARTITIONS_A_TILE;
-        const lookback_memory &memory = place.lookback;
-        const int64_t own_tile = place.number / parts, first_word = own_tile * tile_blocks;
-        const int mine = (int)(place.number % parts), first = mine * blocks;
-
+    /* Adds up the groups, and publishes. By a warp. */
+    DEVICE void sum_tile(shared_t &shared, const partition_place<int> &place, int lane) const {
         U sum = Pair::identity;
         uint32_t count = 0;
-        add_groups<Pair, Segmented>(shared.own, shared.groups, place.counting, lane, true,
+        add_groups<Pair, Segmented>(sums.own, shared.groups, place.counting, lane, true,
                                     [&](U sum_of_block, uint32_t heads_of_block) {
                                         sum = sum_of_block;
                                         count = heads_of_block;
                                     });
-        if (!place.last) {
-            jitter(memory, place.epoch, place.number, jitter_publish);
-            if (place.carry) __threadfence();
-            if (mine < parts - 1 && lane < blocks)
-                publish<U>(memory, place.epoch, first_word + first + lane, sum,
-                           count & head_count_mask);
-        }
-        jitter(memory, place.epoch, place.number, jitter_wait);
-
-        /* ---- The own tile, a lane each block ------------------------------------------------- */
-        U a[1];
-        uint32_t h[1];
-        wait_for_all<1>(memory, place.epoch, (U)Pair::identity, a, h, first_word + lane,
-                        first_word + first);
-        __syncwarp();
-        const U own_sum = __shfl_sync(warp_mask, sum, lane - first);
-        const bool is_own = lane >= first && lane < first + blocks;
-        if (is_own) a[0] = own_sum;
-        uint32_t all = 0, before_own = 0;
-        unsigned any = 0;
-        if (Segmented) {
-            before_own = warp_sum(h[0]);
-            const uint32_t own_count = __shfl_sync(warp_mask, count, lane - first);
-            if (is_own) h[0] = own_count;
-            any = __ballot_sync(warp_mask, h[0] != 0);
-            all = warp_sum(h[0]);
-        }
+        const unsigned any = Segmented ? __ballot_sync(warp_mask, count != 0) : 0;
         U upto = Pair::identity, r2 = Pair::identity;
-#pragma unroll
-        for (int k = 0; k < tile_blocks; ++k) {
+        UNROLL_FOR (int k = 0; k < blocks; ++k) {
             if (lane == k) r2 = upto;
-            const U next = __shfl_sync(warp_mask, a[0], k);
+            const U next = __shfl_sync(warp_mask, sum, k);
             upto = Pair::combine(Segmented && any & 1u << k ? Pair::identity : upto, next);
         }
-        if (is_own) {
-            shared.r2[lane - first] = r2;
-            shared.cut[lane - first] = any & ((1u << lane) - 1);
-        }
-        if (mine == parts - 1) {
-            if (place.carry) __threadfence(); /* who sees this word has seen the others' */
+        if (!place.last) {
+            const uint32_t all = Segmented ? warp_sum(count) : 0;
+            jitter(place.lookback, place.epoch, place.number, jitter_publish);
+            if (place.carry) __threadfence();
             if (lane == 0)
-                publish<U>(memory, place.epoch, first_word + tile_blocks - 1, upto,
-                           all & head_count_mask);
+                publish<U>(place.lookback, place.epoch, place.number, upto, all & head_count_mask);
         }
+        if (lane >= blocks) return;
+        sums.r2[lane] = r2;
+        sums.cut[lane] = any & ((1u << lane) - 1);
+    }
 
-        /* ---- The tiles before it ------------------------------------------------------------- */
-        while (tile < own_tile) {
-            const int tiles = own_tile - tile < 32 ? (int)(own_tile - tile) : 32;
-            wait_for_all<32>(memory, place.epoch, (U)Pair::identity, a, h,
-                             (tile + lane + 1) * tile_blocks - 1, own_tile * tile_blocks);
-            __syncwarp();
-            const unsigned cut = Segmented ? __ballot_sync(warp_mask, h[0] != 0) : 0;
-            for (int k = 0; k < tiles; ++k) {
-                const U next = __shfl_sync(warp_mask, a[0], k);
-                if (Segmented && cut & 1u << k) before.cut(initial);
-                before.pass(tile + k, next);
+    /*
+     * Passes the tiles since the last one that the block looked back to. By another warp. All loads are issued
+     * at once; then 32 sums at a time are waited for. The loop is not unrolled: there are no registers for
+     * that, and code is short.
+     */
+    DEVICE void look_back(shared_t &shared, const partition_place<int> &place, int lane) const {
+        const int own = place.number;
+        jitter(place.lookback, place.epoch, own, jitter_wait);
+        int tile = shared.tile;
+        U r3 = Pair::in_any_order ? Pair::identity : shared.before.r3, r4 = shared.before.r4;
+        int64_t heads_before = 0;
+#pragma unroll 1
+        while (tile < own) {
+            U a[each];
+            uint32_t h[each], missing = 0, count = 0;
+            UNROLL_FOR (int e = 0; e < each; ++e) {
+                const int at = tile + 32 * e + lane;
+                a[e] = Pair::identity;
+                h[e] = 0;
+                if (at < own && !try_read<U>(place.lookback, place.epoch, at, &a[e], &h[e]))
+                    missing |= 1u << e;
             }
-            if (Segmented) heads += warp_sum(h[0]);
-            tile += tiles;
+            UNROLL_FOR (int e = 0; e < each; ++e) {
+                shared.read[e][lane] = a[e];
+                if (Segmented) shared.read_heads[e][lane] = h[e];
+            }
+            ROLLED_FOR (int e = 0; e < each && tile < own; ++e) {
+                U sum = shared.read[e][lane];
+                uint32_t heads = Segmented ? shared.read_heads[e][lane] : 0;
+                bool ready = !(missing >> e & 1);
+                while (!__all_sync(warp_mask, ready))
+                    if (!ready)
+                        ready = try_read<U>(place.lookback, place.epoch, tile + lane, &sum, &heads);
+                if (Segmented) { /* what precedes the last tile with a head does not matter */
+                    const unsigned cut = __ballot_sync(warp_mask, heads != 0);
+                    count += heads;
+                    if (cut) {
+                        if (lane < 31 - __clz((int)cut)) sum = Pair::identity;
+                        r3 = Pair::identity;
+                        r4 = initial;
+                    }
+                }
+                const int tiles = own - tile < 32 ? own - tile : 32;
+                pass_tiles<Pair>(r3, r4, sum, (uint32_t)tile, tiles, shared.aggregates, lane);
+                tile += tiles;
+            }
+            if (Segmented) heads_before += warp_sum(count);
         }
         if (lane != 0) return;
-        shared.before = before;
-        shared.heads = heads + before_own;
+        /* where any order suits, all is in r4 */
+        shared.before = {r3, Pair::in_any_order ? Pair::combine(r4, r3) : r4};
+        shared.heads += heads_before;
+        shared.tile = own;
     }
 
     DEVICE int64_t heads_before(const shared_t &shared) const {
@@ -123,13 +121,12 @@ struct portable_before {
     }
     DEVICE before_group<Pair> of_group(shared_t &shared, int group, int, bool counting) const {
         const int block = group / groups, g = group % groups;
-        before_group<Pair> to = {shared.before, shared.r2[block], shared.own.r1[block][g], initial,
-                                 0};
+        before_group<Pair> to = {shared.before, sums.r2[block], sums.own.r1[block][g], initial, 0};
         if (Segmented) {
-            const bool in_block = shared.own.heads[block] & ((1u << g) - 1);
+            const bool in_block = sums.own.heads[block] & ((1u << g) - 1);
             if (in_block) to.r2 = Pair::identity;
-            if (in_block || shared.cut[block]) to.tile.cut(initial);
-            if (counting) to.count = shared.own.counts[block][g];
+            if (in_block || sums.cut[block]) to.tile.cut(initial);
+            if (counting) to.count = sums.own.counts[block][g];
         }
         return to;
     }
