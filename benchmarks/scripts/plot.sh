@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Draws the plots from the CSV files of run_h200.sh and run_cpu.sh alone, as SVG beside them:
+# Draws the plots from the CSV files of run_h200.sh, run_cpu.sh and run_gpus.sh alone, as SVG beside them:
 #
 #     sh benchmarks/scripts/plot.sh [RESULTS]
 #
-# RESULTS is a folder of files of either; without it, all such folders of results/ are done.
+# RESULTS is a folder of files of one of these; without it, all such folders of results/ are done.
 # Installs gnuplot-nox where it is missing.
 set -eu
 
 if [ $# = 0 ]; then
     here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-    for results in "${here%/*}"/results/h[12]00 "${here%/*}"/results/cpu*; do
+    for results in "${here%/*}"/results/h[12]00 "${here%/*}"/results/cpu* "${here%/*}"/results/gpus; do
         [ ! -d "$results" ] || sh "$0" "$results"
     done
     exit
@@ -260,3 +260,50 @@ for type in int float double; do
     draw "cpu_$type" "Inclusive scan on the CPU, $type plus, all threads" 'elements' "$speed" \
         "$by_two; set logscale y 10"
 done
+
+# Many GPUs: bars, for each operation those of one GPU, of all, and of what a user writes.
+if [ -f "$results/ranks.csv" ]; then
+    awk -F, '
+        BEGIN {
+            ways = split("one with all,threads,NCCL,torch and NCCL", way, ",")
+            wanted = split("scan float,reduce float,totals by key int,split int,sort int,sort float,sort of pairs int", row, ",")
+        }
+        /^#/ || NF < 10 { next }
+        { time[$1 " " $2, $3] = $8 / 1000 }
+        END {
+            for (i = 1; i <= wanted; i++) {
+                label = row[i]
+                sub(/ [a-z]*$/, "\\n&", label)
+                printf "\"%s\"", label
+                for (k = 1; k <= ways; k++)
+                    printf " %s", (row[i], way[k]) in time ? time[row[i], way[k]] : "nan"
+                print ""
+            }
+        }' "$results/ranks.csv" "$results/torch.csv" >"$data/bars"
+    gpu=$(sed -n 's/^# GPU and driver 0, \(.*\), \([0-9.]*\)$/\1, driver \2/p' "$results/ranks.csv")
+    count=$(grep -c '^# GPU and driver ' "$results/ranks.csv")
+    version=$(sed -n 's/^# \(PyTorch [^,+]*\)[^,]*, \(NCCL [0-9.]*\),.*/\1, \2/p' "$results/torch.csv")
+    each=$(awk -F, '$1 == "scan" && $3 == "NCCL" { print log($5) / log(2) }' "$results/ranks.csv")
+    gnuplot <<END
+set terminal svg size 860,420 font 'sans-serif,13' background rgb 'white'
+set output '$results/ranks.svg'
+set title "{/:Bold One vector on $count GPUs, 2^{$each} elements each}\n{/*0.85 $count x $gpu; $version; at $(sed -n 's/^# commit \([0-9a-f]\{7\}\).*/\1/p' "$results/ranks.csv")}"
+set ylabel 'milliseconds (less is better)'
+set logscale y 10
+set format y '%g'
+set yrange [0.1:20]
+set grid y lc rgb '#dddddd'
+set border 15 front lc rgb '#444444'
+set tics nomirror
+set key top left inside vertical Left reverse samplen 2
+set bmargin 3.5
+set style data histogram
+set style histogram clustered gap 1.5
+set style fill solid border rgb 'white'
+plot '$data/bars' using 2:xtic(1) lc rgb '$grey' title 'one GPU with all of it', \
+    '' using 3 lc rgb '$light' title 'vscan\\_ranks, threads', \
+    '' using 4 lc rgb '$blue' title 'vscan\\_ranks, NCCL', \
+    '' using 5 lc rgb '$orange' title 'torch and NCCL'
+END
+    echo "$results/ranks.svg"
+fi

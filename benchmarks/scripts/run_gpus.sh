@@ -8,8 +8,9 @@
 # its run/ and lib/ is used. RESULTS is the folder for ranks.csv, torch.csv and tests.txt, by default
 # benchmarks/results/gpus. COMMIT is the commit that BUILD was made from, by default what git says. First ranks that are
 # threads, then ranks by NCCL: the tests, and every function with random lengths (tests/ranks), against one call on the whole
-# vector. Then bench_ranks, with the bits of one GPU, and the same by torch and NCCL. VSCAN_SECONDS: of random lengths, for
-# either (default 6). Exits with 0 if all was measured and right.
+# vector; tests/programs/gpus.c, and a process for each GPU by torchrun. Then bench_ranks, with the bits of one GPU, and the
+# same by torch and NCCL. VSCAN_SECONDS: of random lengths, for
+# either (default 4). Exits with 0 if all was measured and right.
 set -eu
 
 [ $# -ge 1 ] && [ $# -le 3 ] || {
@@ -53,18 +54,28 @@ note() {
     [ $status = 0 ] || all_well=false
 }
 
+with_torch=true
+python3 -c 'import torch.distributed as d; assert d.is_nccl_available()' 2>/dev/null || with_torch=false
+
 {
     head_of_file
     for program in ranks_threads ranks_nccl; do
         echo "== $program cuda"
         note $program timeout 60 "$run/$program" cuda 2>&1
-        note "$program at random" timeout 60 "$run/$program" cuda "${VSCAN_SECONDS:-6}" 2>&1
+        note "$program at random" timeout 60 "$run/$program" cuda "${VSCAN_SECONDS:-4}" 2>&1
     done
+    echo "== gpus"
+    note gpus timeout 60 "$run/gpus" 2>&1
+    if $with_torch; then
+        echo "== torchrun_ranks.py"
+        note torchrun timeout 60 python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
+            "$here/../../tests/consumers/torchrun_ranks.py" "$run/../lib" 2>&1
+    fi
 } >"$results/tests.txt" 2>&1
 grep -v 'RUN  \|   OK ' "$results/tests.txt"
 head_of_file >"$results/ranks.csv"
 note bench_ranks timeout 60 "$run/bench_ranks" >>"$results/ranks.csv"
-if python3 -c 'import torch.distributed as d; assert d.is_nccl_available()' 2>/dev/null; then
+if $with_torch; then
     head_of_file >"$results/torch.csv"
     note torch timeout 60 python3 "$here/bench_torch_ranks.py" >>"$results/torch.csv"
 else

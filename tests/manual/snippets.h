@@ -16,12 +16,23 @@ extern vscan_buffer *in, *out, *ints, *ints_out, *longs_out, *keys, *keys_out, *
 extern void *pointer; /* to what in has */
 extern const float zero;
 
-/* Of the programs for MPI, which are compiled alone. */
-extern vscan_ranks *ranks;
+/* Of the programs for many GPUs and for MPI, which are compiled alone. */
+extern vscan_ctx *ctxs[];
+extern vscan_ranks *ranks, *group[];
 extern vscan_buffer *part;
-typedef int MPI_Comm;
+extern int r, gpus, rank, size;
+typedef int MPI_Comm, MPI_Datatype;
 extern const MPI_Comm MPI_COMM_WORLD;
+extern const MPI_Datatype MPI_BYTE;
 int32_t MPI_Comm_c2f(MPI_Comm comm);
+int MPI_Bcast(void *buffer, int n, MPI_Datatype type, int root, MPI_Comm comm);
+typedef struct {
+    char bytes[128];
+} ncclUniqueId;
+extern ncclUniqueId id;
+extern void *comm;
+int ncclGetUniqueId(ncclUniqueId *made);
+int ncclCommInitRank(void **made, int ranks, ncclUniqueId with, int own);
 
 vscan_status *snippet_status(void); /* where the next call's status goes */
 
