@@ -152,7 +152,7 @@ static vscan_status wait_sent(vscan__ranks *ranks) {
 /*
  * Begins the messages of what lies from byte `at` on in each rank's run, also after a failure. False: there are none.
  */
-static bool begin_all(struct of_mpi *m, const char *from, char *to, int64_t size, int64_t at,
+static bool begin_all(struct of_mpi *m, const struct vscan__ranks_run *run, int64_t at,
                       vscan_status *status) {
     const vscan__ranks *const ranks = &m->shared;
     bool any = false;
@@ -162,28 +162,29 @@ static bool begin_all(struct of_mpi *m, const char *from, char *to, int64_t size
             i < ranks->size; /* all of these first, so that no message has to wait */
         const int r = receives ? (ranks->rank + ranks->size - i) % ranks->size
                                : (ranks->rank + i) % ranks->size;
-        const int64_t *const begin = (receives ? ranks->receive_begin : ranks->send_begin) + r;
-        const int64_t left = (begin[1] - begin[0]) * size - at;
+        const int64_t *const begin = (receives ? run->receive_begin : run->send_begin) + r;
+        const int64_t left = (begin[1] - begin[0]) * run->size - at;
         if (left <= 0) continue;
         const int bytes =
             left < VSCAN__MPI_LONGEST_MESSAGE ? (int)left : VSCAN__MPI_LONGEST_MESSAGE;
-        const int64_t place = begin[0] * size + at;
-        const vscan_status begun = receives ? begin_receive(m, to + place, bytes, r, TAG_ELEMENTS)
-                                            : begin_send(m, from + place, bytes, r, TAG_ELEMENTS);
+        const int64_t place = begin[0] * run->size + at;
+        const vscan_status begun =
+            receives ? begin_receive(m, run->to.at + place, bytes, r, TAG_ELEMENTS)
+                     : begin_send(m, run->from.at + place, bytes, r, TAG_ELEMENTS);
         if (*status == VSCAN_OK) *status = begun;
         any = true;
     }
     return any;
 }
 
-static vscan_status exchange(vscan__ranks *ranks, struct vscan__ranks_place from,
-                             struct vscan__ranks_place to, int64_t size) {
+static vscan_status exchange(vscan__ranks *ranks, const struct vscan__ranks_run *runs, int n) {
     vscan_status status = VSCAN_OK;
-    for (int64_t at = 0; begin_all(of(ranks), from.at, to.at, size, at, &status);
-         at += VSCAN__MPI_LONGEST_MESSAGE) {
-        const vscan_status waited = wait_begun(of(ranks));
-        if (status == VSCAN_OK) status = waited;
-    }
+    for (int i = 0; i < n; i++)
+        for (int64_t at = 0; begin_all(of(ranks), runs + i, at, &status);
+             at += VSCAN__MPI_LONGEST_MESSAGE) {
+            const vscan_status waited = wait_begun(of(ranks));
+            if (status == VSCAN_OK) status = waited;
+        }
     return status;
 }
 

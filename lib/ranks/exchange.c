@@ -179,11 +179,11 @@ vscan_status vscan__ranks_tell_counts(vscan__ranks *ranks, vscan_status status) 
 }
 
 /* What a rank has for itself, on its device where that has it. */
-static vscan_status copy_own(vscan__ranks *ranks, const struct vscan__ranks_area *from,
-                             int64_t first, const struct vscan__ranks_area *to, int64_t size) {
-    const int64_t *const sent = ranks->send_begin + ranks->rank;
-    const int64_t n = sent[1] - sent[0], at = first + sent[0],
-                  there = ranks->receive_begin[ranks->rank];
+static vscan_status copy_own(vscan__ranks *ranks, const struct vscan__ranks_move *move) {
+    const struct vscan__ranks_area *const from = move->from, *const to = move->to;
+    const int64_t *const sent = move->send_begin + ranks->rank;
+    const int64_t n = sent[1] - sent[0], at = move->first + sent[0], size = move->size,
+                  there = move->receive_begin[ranks->rank];
     vscan_buffer *source = NULL, *target = NULL;
     vscan_status status = VSCAN_OK;
     if (n == 0) return VSCAN_OK;
@@ -219,18 +219,36 @@ vscan_status vscan__ranks_bring_down(vscan__ranks *ranks, struct vscan__ranks_ar
     return bring(ranks, area, true, ranks->send_begin, first, size);
 }
 
+vscan_status vscan__ranks_exchange_all(vscan__ranks *ranks, const struct vscan__ranks_move *moves,
+                                       int n) {
+    struct vscan__ranks_run runs[MOST_RUNS];
+    vscan_status status = VSCAN_OK;
+    for (int i = 0; i < n; i++) {
+        const struct vscan__ranks_move *const move = moves + i;
+        char *const at = move->from->memory;
+        if (status == VSCAN_OK) status = copy_own(ranks, move);
+        if (status == VSCAN_OK && !move->from->is_down)
+            status = bring(ranks, move->from, true, move->send_begin, move->first, move->size);
+        runs[i] = (struct vscan__ranks_run){
+            {move->first > 0 ? at + move->first * move->size : at, move->from->on_gpu},
+            {move->to->memory, move->to->on_gpu},
+            move->send_begin,
+            move->receive_begin,
+            move->size};
+    }
+    if (status == VSCAN_OK)
+        status = vscan__ranks_say(ranks, ranks->ctx, vscan_ctx_synchronize(ranks->ctx));
+    const vscan_status exchanged = ranks->transport->exchange(ranks, runs, n);
+    if (status == VSCAN_OK) status = exchanged;
+    for (int i = 0; i < n && status == VSCAN_OK; i++)
+        status = bring(ranks, moves[i].to, false, moves[i].receive_begin, 0, moves[i].size);
+    return status;
+}
+
 vscan_status vscan__ranks_exchange(vscan__ranks *ranks, const struct vscan__ranks_area *from,
                                    int64_t first, const struct vscan__ranks_area *to,
                                    int64_t size) {
-    vscan_status status = copy_own(ranks, from, first, to, size);
-    if (status == VSCAN_OK && !from->is_down)
-        status = bring(ranks, from, true, ranks->send_begin, first, size);
-    if (status == VSCAN_OK)
-        status = vscan__ranks_say(ranks, ranks->ctx, vscan_ctx_synchronize(ranks->ctx));
-    char *const at = first > 0 ? from->memory + first * size : from->memory;
-    const vscan_status exchanged =
-        ranks->transport->exchange(ranks, (struct vscan__ranks_place){at, from->on_gpu},
-                                   (struct vscan__ranks_place){to->memory, to->on_gpu}, size);
-    if (status == VSCAN_OK) status = exchanged;
-    return status != VSCAN_OK ? status : bring(ranks, to, false, ranks->receive_begin, 0, size);
+    const struct vscan__ranks_move move = {
+        from, first, to, size, ranks->send_begin, ranks->receive_begin};
+    return vscan__ranks_exchange_all(ranks, &move, 1);
 }

@@ -157,7 +157,7 @@ static vscan_status equip(vscan__ranks *ranks, vscan_ctx *ctx) {
     ranks->operands = calloc(size + 1, sizeof *ranks->operands);
     ranks->begin = calloc(size + 1, sizeof *ranks->begin);
     ranks->counts = calloc(2 * size, sizeof *ranks->counts);
-    ranks->in_begin = calloc(5 * (size + 1), sizeof *ranks->in_begin);
+    ranks->in_begin = calloc(7 * (size + 1), sizeof *ranks->in_begin);
     if (ranks->records == NULL || ranks->told == NULL || ranks->operands == NULL ||
         ranks->begin == NULL || ranks->counts == NULL || ranks->in_begin == NULL)
         return vscan__ranks_fail(ranks, VSCAN_ERROR_HOST_MEMORY, "no host memory");
@@ -165,7 +165,9 @@ static vscan_status equip(vscan__ranks *ranks, vscan_ctx *ctx) {
     ranks->out_begin = ranks->in_begin + size + 1;
     ranks->send_begin = ranks->out_begin + size + 1;
     ranks->receive_begin = ranks->send_begin + size + 1;
-    ranks->spare = ranks->receive_begin + size + 1;
+    ranks->other_send_begin = ranks->receive_begin + size + 1;
+    ranks->other_receive_begin = ranks->other_send_begin + size + 1;
+    ranks->spare = ranks->other_receive_begin + size + 1;
     const vscan_ctx_options options = {
         .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = 1};
     const vscan_status status = vscan_ctx_create(&options, &ranks->host);

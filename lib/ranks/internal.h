@@ -100,7 +100,7 @@ struct vscan__ranks {
     int64_t *word_counts;                /* two a rank and two, where a transport needs them */
     int *counts, *displacements;         /* one a rank: of an all_gatherv */
     int64_t *in_begin, *out_begin;       /* size + 1 each, as the next: see move.h */
-    int64_t *send_begin, *receive_begin, *spare;
+    int64_t *send_begin, *receive_begin, *other_send_begin, *other_receive_begin, *spare;
     vscan_carry *carries[2][VSCAN__OPS][TYPES]
                         [2];      /* ctx's and host's, made when first needed; directions */
     vscan_buffer *one[TYPES];     /* of one element, by type */

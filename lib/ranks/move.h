@@ -77,8 +77,17 @@ void vscan__ranks_end_areas(vscan__ranks *ranks, struct vscan__ranks_area *areas
  * Elements send_begin[r] .. send_begin[r + 1] - 1 of `from`, counted from element `first` on, go to rank r, and what
  * comes from rank r becomes elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes.
  * Of what the context has, only runs of other ranks are brought to the memory for messages, and from there. What
- * fails here fails on this rank alone: so a rank goes on, with its other exchanges too, and tells all ranks then.
+ * fails here fails on this rank alone: so a rank goes on, and tells all ranks then. Both of two moves are made at once.
  */
+struct vscan__ranks_move {
+    const struct vscan__ranks_area *from;
+    int64_t first;
+    const struct vscan__ranks_area *to;
+    int64_t size;
+    const int64_t *send_begin, *receive_begin;
+};
+vscan_status vscan__ranks_exchange_all(vscan__ranks *ranks, const struct vscan__ranks_move *moves,
+                                       int n);
 vscan_status vscan__ranks_exchange(vscan__ranks *ranks, const struct vscan__ranks_area *from,
                                    int64_t first, const struct vscan__ranks_area *to, int64_t size);
 

@@ -218,11 +218,11 @@ static vscan_status permute(vscan__ranks *ranks, const vscan_buffer *in,
     const vscan_type type = (vscan_type)moved.type;
     TRY(vscan__ranks_tell_counts(ranks, prepare_elements(ranks, in, positions, areas)));
     TRY(vscan__ranks_finish(ranks, prepare_receipt(ranks, type, areas)));
-    const vscan_status places =
-        vscan__ranks_exchange(ranks, areas + PLACES, 0, areas + ASKED, sizeof(int64_t));
-    vscan_status status =
-        vscan__ranks_exchange(ranks, areas + SENT, 0, areas + RECEIVED, vscan__ranks_size_of(type));
-    if (places != VSCAN_OK) status = places;
+    const int64_t *const sent = ranks->send_begin, *const come = ranks->receive_begin;
+    const struct vscan__ranks_move moves[MOST_RUNS] = {
+        {areas + PLACES, 0, areas + ASKED, sizeof(int64_t), sent, come},
+        {areas + SENT, 0, areas + RECEIVED, vscan__ranks_size_of(type), sent, come}};
+    const vscan_status status = vscan__ranks_exchange_all(ranks, moves, 2);
     return vscan__ranks_finish(ranks,
                                status != VSCAN_OK ? status : put(ranks, areas, out, known.written));
 }

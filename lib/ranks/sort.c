@@ -398,14 +398,15 @@ static vscan_status agree_on_cuts(vscan__ranks *ranks, const struct sort *s,
 
 static vscan_status move(vscan__ranks *ranks, const struct sort *s,
                          const struct vscan__ranks_area *areas) {
+    const int64_t *const sent = ranks->send_begin, *const come = ranks->receive_begin;
     const struct vscan__ranks_area keys = received_in(ranks, s, areas + KEYS_IN, s->keys_out);
-    const vscan_status status =
-        vscan__ranks_exchange(ranks, areas + KEYS, 0, &keys, vscan__ranks_size_of(s->order.type));
-    if (s->values == NULL) return status;
+    struct vscan__ranks_move moves[MOST_RUNS] = {
+        {areas + KEYS, 0, &keys, vscan__ranks_size_of(s->order.type), sent, come}};
+    if (s->values == NULL) return vscan__ranks_exchange_all(ranks, moves, 1);
     const struct vscan__ranks_area values = received_in(ranks, s, areas + VALUES_IN, s->values_out);
-    const vscan_status of_values = vscan__ranks_exchange(
-        ranks, areas + VALUES, 0, &values, vscan__ranks_size_of(vscan_buffer_type(s->values)));
-    return status != VSCAN_OK ? status : of_values;
+    moves[1] = (struct vscan__ranks_move){
+        areas + VALUES, 0, &values, vscan__ranks_size_of(vscan_buffer_type(s->values)), sent, come};
+    return vscan__ranks_exchange_all(ranks, moves, 2);
 }
 
 static vscan_status sort_received(vscan__ranks *ranks, const struct sort *s,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Split: each rank splits its part; then its clear elements go left, and those that are flagged right. */
 #include <stddef.h>
+#include <string.h>
 
 #include "move.h"
 
@@ -36,18 +37,21 @@ static vscan_status tell_clear(vscan__ranks *ranks, int64_t clear) {
 static vscan_status move(vscan__ranks *ranks, vscan_type type,
                          const struct vscan__ranks_area *areas, int64_t clear, int64_t *count) {
     const int64_t size = vscan__ranks_size_of(type);
+    const size_t bytes = ((size_t)ranks->size + 1) * sizeof *ranks->begin;
     int64_t *const clears = ranks->spare, *const begin = ranks->begin;
     vscan__ranks_add_up(ranks, clears, begin);
     *count = begin[ranks->size];
     vscan__ranks_recut(ranks, begin, ranks->out_begin);
-    const vscan_status status = vscan__ranks_exchange(ranks, areas + PARTED, 0, areas + OUT, size);
+    memcpy(ranks->other_send_begin, ranks->send_begin, bytes);
+    memcpy(ranks->other_receive_begin, ranks->receive_begin, bytes);
     begin[0] = *count;
     for (int r = 0; r < ranks->size; r++)
         begin[r + 1] = begin[r] + ranks->in_begin[r + 1] - ranks->in_begin[r] - clears[r];
     vscan__ranks_recut(ranks, begin, ranks->out_begin);
-    const vscan_status of_flagged =
-        vscan__ranks_exchange(ranks, areas + PARTED, clear, areas + OUT, size);
-    return status != VSCAN_OK ? status : of_flagged;
+    const struct vscan__ranks_move moves[MOST_RUNS] = {
+        {areas + PARTED, 0, areas + OUT, size, ranks->other_send_begin, ranks->other_receive_begin},
+        {areas + PARTED, clear, areas + OUT, size, ranks->send_begin, ranks->receive_begin}};
+    return vscan__ranks_exchange_all(ranks, moves, 2);
 }
 
 static vscan_status split(vscan__ranks *ranks, const vscan_buffer *in, const vscan_buffer *flags,

@@ -20,6 +20,14 @@ struct vscan__ranks_place {
     bool on_gpu;
 };
 
+/* Elements of one memory for each rank, and from each into another memory: all of them, in the order of the ranks. */
+struct vscan__ranks_run {
+    struct vscan__ranks_place from, to;
+    const int64_t *send_begin, *receive_begin; /* elements, size + 1 numbers each */
+    int64_t size;                              /* bytes of an element */
+};
+enum { MOST_RUNS = 2 };
+
 /*
  * Collective functions, those from all_gather to all_to_all, move words of the host. A failure there is known to the
  * ranks that see it: so it sets broken, as there is nothing left to tell it with. What fails elsewhere fails on this rank
@@ -48,9 +56,8 @@ struct vscan__ranks_transport {
     vscan_status (*receive)(vscan__ranks *ranks, int from, int message, void *state, int bytes);
     /* Ends what was sent by a call. */
     vscan_status (*wait_sent)(vscan__ranks *ranks);
-    /* The exchange of move.h, but for what stays on this rank. */
-    vscan_status (*exchange)(vscan__ranks *ranks, struct vscan__ranks_place from,
-                             struct vscan__ranks_place to, int64_t size);
+    /* The exchange of move.h, but for what stays on this rank: one run or more, which all ranks have alike, at once. */
+    vscan_status (*exchange)(vscan__ranks *ranks, const struct vscan__ranks_run *runs, int n);
 };
 
 #endif

@@ -280,25 +280,35 @@ static int type_of_size(int64_t size) {
     return size == 8 ? NCCL_INT64 : size == 4 ? NCCL_INT32 : NCCL_INT8;
 }
 
-/* Elements to each rank and from each, from one memory of the GPU to another, all at once. */
-static vscan_status swap(struct of_nccl *m, const char *from, const int64_t *send_begin, char *to,
-                         const int64_t *receive_begin, int64_t size) {
+static bool is_good(int code) {
+    return code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS;
+}
+
+/* Elements to each rank and from each, from one memory of the GPU to another: in a group of NCCL's. */
+static int add_run(struct of_nccl *m, const struct vscan__ranks_run *run) {
+    const int size = m->shared.size, rank = m->shared.rank, type = type_of_size(run->size);
+    int code = NCCL_SUCCESS;
+    for (int i = 1; i < size; i++) {
+        const int to = (rank + i) % size, from = (rank + size - i) % size;
+        const int64_t *const sent = run->send_begin + to, *const come = run->receive_begin + from;
+        const size_t out = (size_t)(sent[1] - sent[0]), in = (size_t)(come[1] - come[0]);
+        if (out > 0 && is_good(code))
+            code =
+                m->nccl.Send(run->from.at + sent[0] * run->size, out, type, to, m->comm, m->stream);
+        if (in > 0 && is_good(code))
+            code =
+                m->nccl.Recv(run->to.at + come[0] * run->size, in, type, from, m->comm, m->stream);
+    }
+    return code;
+}
+
+/* All at once. */
+static vscan_status swap(struct of_nccl *m, const struct vscan__ranks_run *runs, int n) {
     TRY(note(m, m->nccl.GroupStart(), "ncclGroupStart"));
     int code = NCCL_SUCCESS;
-    const int type = type_of_size(size);
-    for (int i = 1; i < m->shared.size; i++) {
-        const int to_rank = (m->shared.rank + i) % m->shared.size;
-        const int from_rank = (m->shared.rank + m->shared.size - i) % m->shared.size;
-        const int64_t *const sent = send_begin + to_rank, *const come = receive_begin + from_rank;
-        const size_t out = (size_t)(sent[1] - sent[0]), in = (size_t)(come[1] - come[0]);
-        if (out > 0 && (code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS))
-            code = m->nccl.Send(from + sent[0] * size, out, type, to_rank, m->comm, m->stream);
-        if (in > 0 && (code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS))
-            code = m->nccl.Recv(to + come[0] * size, in, type, from_rank, m->comm, m->stream);
-    }
+    for (int i = 0; i < n && is_good(code); i++) code = add_run(m, runs + i);
     const int ended = m->nccl.GroupEnd(); /* in any case */
-    if (code != NCCL_SUCCESS && code != NCCL_IN_PROGRESS)
-        return note(m, code, "ncclSend, ncclRecv");
+    if (!is_good(code)) return note(m, code, "ncclSend, ncclRecv");
     return note(m, ended, "ncclGroupEnd");
 }
 
@@ -314,7 +324,9 @@ static vscan_status swap_longs(struct of_nccl *m, const int64_t *own, int64_t by
     int64_t *const begin = m->shared.word_counts;
     for (int r = 0; r <= m->shared.size; r++) begin[r] = r;
     TRY(upload(m, 0, bytes));
-    TRY(swap(m, m->there, begin, m->there + bytes, begin, 8));
+    const struct vscan__ranks_run run = {
+        {m->there, true}, {m->there + bytes, true}, begin, begin, sizeof *own};
+    TRY(swap(m, &run, 1));
     TRY(download(m, bytes, bytes));
     memcpy(all, m->here + bytes, (size_t)bytes);
     all[m->shared.rank] = own[m->shared.rank];
@@ -383,52 +395,57 @@ static vscan_status wait_sent(vscan__ranks *ranks) {
  * Memory of the host goes through the staging area, in pieces that both sides know: so many bytes for each rank, and from
  * each. All ranks have either side at the same place, as they run the same code.
  */
-static vscan_status swap_staged(struct of_nccl *m, struct vscan__ranks_place from,
-                                struct vscan__ranks_place to, int64_t size) {
+static vscan_status swap_staged(struct of_nccl *m, const struct vscan__ranks_run *run) {
     const vscan__ranks *const ranks = &m->shared;
     const int n = ranks->size;
-    const int64_t piece = m->bytes / (2 * n) / 8 * 8; /* bytes */
+    const int64_t piece = m->bytes / (2 * n) / 8 * 8, behind = m->bytes / 2; /* bytes */
+    const int64_t size = run->size;
     int64_t *const sent = ranks->word_counts, *const come = sent + n + 1;
     int64_t most = 0;
     for (int r = 0; r < n; r++) {
-        const int64_t out = (ranks->send_begin[r + 1] - ranks->send_begin[r]) * size,
-                      in = (ranks->receive_begin[r + 1] - ranks->receive_begin[r]) * size;
+        const int64_t out = (run->send_begin[r + 1] - run->send_begin[r]) * size,
+                      in = (run->receive_begin[r + 1] - run->receive_begin[r]) * size;
         if (r != ranks->rank && out > most) most = out;
         if (r != ranks->rank && in > most) most = in;
     }
     for (int64_t at = 0; at < most; at += piece) {
         sent[0] = come[0] = 0;
         for (int r = 0; r < n; r++) {
-            const int64_t out = (ranks->send_begin[r + 1] - ranks->send_begin[r]) * size - at,
-                          in = (ranks->receive_begin[r + 1] - ranks->receive_begin[r]) * size - at;
+            const int64_t out = (run->send_begin[r + 1] - run->send_begin[r]) * size - at,
+                          in = (run->receive_begin[r + 1] - run->receive_begin[r]) * size - at;
             const bool other = r != ranks->rank;
             sent[r + 1] = sent[r] + (!other || out < 0 ? 0 : out < piece ? out : piece);
             come[r + 1] = come[r] + (!other || in < 0 ? 0 : in < piece ? in : piece);
             if (sent[r + 1] > sent[r])
-                memcpy(m->here + sent[r], from.at + ranks->send_begin[r] * size + at,
+                memcpy(m->here + sent[r], run->from.at + run->send_begin[r] * size + at,
                        (size_t)(sent[r + 1] - sent[r]));
         }
-        const int64_t behind = m->bytes / 2;
+        const struct vscan__ranks_run bytes = {
+            {m->there, true}, {m->there + behind, true}, sent, come, 1};
         if (sent[n] > 0) TRY(upload(m, 0, sent[n]));
-        TRY(swap(m, m->there, sent, m->there + behind, come, 1));
+        TRY(swap(m, &bytes, 1));
         if (come[n] > 0) TRY(download(m, behind, come[n]));
         TRY(wait_done(m));
         for (int r = 0; r < n; r++)
             if (come[r + 1] > come[r])
-                memcpy(to.at + ranks->receive_begin[r] * size + at, m->here + behind + come[r],
+                memcpy(run->to.at + run->receive_begin[r] * size + at, m->here + behind + come[r],
                        (size_t)(come[r + 1] - come[r]));
     }
     return VSCAN_OK;
 }
 
-static vscan_status exchange(vscan__ranks *ranks, struct vscan__ranks_place from,
-                             struct vscan__ranks_place to, int64_t size) {
-    struct of_nccl *const m = of(ranks);
-    TRY(enter(m));
-    if (!from.on_gpu || !to.on_gpu) return leave(m, swap_staged(m, from, to, size));
-    vscan_status status = swap(m, from.at, ranks->send_begin, to.at, ranks->receive_begin, size);
-    if (status == VSCAN_OK) status = wait_done(m);
-    return leave(m, status);
+static vscan_status swap_all(struct of_nccl *m, const struct vscan__ranks_run *runs, int n) {
+    if (runs->from.on_gpu && runs->to.on_gpu) {
+        TRY(swap(m, runs, n));
+        return wait_done(m);
+    }
+    for (int i = 0; i < n; i++) TRY(swap_staged(m, runs + i));
+    return VSCAN_OK;
+}
+
+static vscan_status exchange(vscan__ranks *ranks, const struct vscan__ranks_run *runs, int n) {
+    TRY(enter(of(ranks)));
+    return leave(of(ranks), swap_all(of(ranks), runs, n));
 }
 
 /* ---- Making and destroying ------------------------------------------------------------------- */

@@ -16,12 +16,11 @@
 
 #include "internal.h"
 
-/* Where a rank's words, or elements, lie in a step. */
+/* Where a rank's words lie in a step, or its elements. */
 struct posted {
     const void *own;
-    const int64_t *begin; /* of its elements for each rank */
-    bool on_gpu;
-    int32_t device;
+    const struct vscan__ranks_run *runs;
+    int32_t device; /* of these */
 };
 
 /* A state for another rank; meetings: how many there were before it was sent, 0: it is none. */
@@ -237,34 +236,35 @@ static vscan_status wait_sent(vscan__ranks *ranks) {
     return ranks->broken ? (vscan_status)VSCAN_RANKS_ERROR_TRANSPORT : VSCAN_OK;
 }
 
-/* What rank r has for this rank. */
-static vscan_status take(struct of_threads *m, int r, struct vscan__ranks_place to, int64_t size) {
+/* What rank r has for this rank in run i. */
+static vscan_status take(struct of_threads *m, int r, const struct vscan__ranks_run *runs, int i) {
     vscan__ranks *const ranks = &m->shared;
-    const struct posted *const from = &m->group->ranks[r].posted;
-    const int64_t *const begin = from->begin + ranks->rank;
-    const int64_t bytes = (begin[1] - begin[0]) * size;
+    const struct posted *const posted = &m->group->ranks[r].posted;
+    const struct vscan__ranks_run *const from = posted->runs + i;
+    const struct vscan__ranks_place to = runs[i].to;
+    const int64_t *const begin = from->send_begin + ranks->rank;
+    const int64_t size = runs[i].size, bytes = (begin[1] - begin[0]) * size;
     if (bytes == 0) return VSCAN_OK;
-    char *const target = to.at + ranks->receive_begin[r] * size;
-    const char *const source = (const char *)from->own + begin[0] * size;
-    if (!to.on_gpu && !from->on_gpu) {
+    char *const target = to.at + runs[i].receive_begin[r] * size;
+    const char *const source = from->from.at + begin[0] * size;
+    if (!to.on_gpu && !from->from.on_gpu) {
         memcpy(target, source, (size_t)bytes);
         return VSCAN_OK;
     }
-    const int32_t here = to.on_gpu ? ranks->device : from->device;
-    if (vscan__ranks_copy(here, from->on_gpu ? from->device : here, target, source, bytes))
+    const int32_t here = to.on_gpu ? ranks->device : posted->device;
+    if (vscan__ranks_copy(here, from->from.on_gpu ? posted->device : here, target, source, bytes))
         return VSCAN_OK;
     return vscan__ranks_fail(ranks, VSCAN_ERROR_BACKEND, "copying %lld bytes from rank %d failed",
                              (long long)bytes, r);
 }
 
-static vscan_status exchange(vscan__ranks *ranks, struct vscan__ranks_place from,
-                             struct vscan__ranks_place to, int64_t size) {
+static vscan_status exchange(vscan__ranks *ranks, const struct vscan__ranks_run *runs, int n) {
     struct of_threads *const m = of(ranks);
     vscan_status status = VSCAN_OK;
-    TRY(post(m, (struct posted){from.at, ranks->send_begin, from.on_gpu, ranks->device}));
-    for (int i = 1; i < ranks->size && status == VSCAN_OK;
-         i++) /* each from another one at a time */
-        status = take(m, (ranks->rank + i) % ranks->size, to, size);
+    TRY(post(m, (struct posted){.runs = runs, .device = ranks->device}));
+    for (int i = 1; i < ranks->size; i++) /* each from another one at a time */
+        for (int k = 0; k < n && status == VSCAN_OK; k++)
+            status = take(m, (ranks->rank + i) % ranks->size, runs, k);
     const vscan_status met = meet(m, true);
     return status != VSCAN_OK ? status : met;
 }

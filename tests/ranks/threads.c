@@ -128,8 +128,9 @@ static void exchange_alone(vscan__ranks *own, int64_t n) {
         own->receive_begin[r] = r * n + r * (r - 1) / 2;
     }
     for (int64_t i = 0; i < mine * ranks; i++) from[i] = told_by(rank, i);
-    CHECK(own->transport->exchange(own, (struct vscan__ranks_place){(char *)from, false},
-                                   (struct vscan__ranks_place){(char *)to, false}, 8));
+    const struct vscan__ranks_run run = {
+        {(char *)from, false}, {(char *)to, false}, own->send_begin, own->receive_begin, 8};
+    CHECK(own->transport->exchange(own, &run, 1));
     bool good = true;
     for (int r = 0; r < ranks; r++)
         for (int64_t i = 0; i < n + r && r != rank; i++)
