@@ -8,7 +8,7 @@
 
 /* Of ncclResult_t, ncclDataType_t, ncclRedOp_t. */
 enum { NCCL_SUCCESS = 0, NCCL_IN_PROGRESS = 7 };
-enum { NCCL_INT8 = 0, NCCL_INT32 = 2, NCCL_INT64 = 4 };
+enum { NCCL_INT8 = 0, NCCL_INT64 = 4 };
 enum { NCCL_SUM = 0, NCCL_MIN = 3 };
 enum { NCCL_NO_COLOR = -1 };
 

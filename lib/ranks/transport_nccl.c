@@ -29,6 +29,7 @@ struct of_nccl {
     void *comm, *stream;
     struct vscan__ranks_words *words; /* NULL: not all ranks are on one host */
     vscan_buffer *buffer;             /* the staging area on the GPU */
+    vscan_buffer *stage;              /* for elements, or NULL */
     char *there, *here;               /* its memory, and the host's beside it */
     int64_t bytes;                    /* of words */
     int64_t timeout;                  /* ms */
@@ -275,41 +276,106 @@ static vscan_status all_reduce(vscan__ranks *ranks, enum vscan__ranks_reduction 
 
 /* ---- From rank to rank ----------------------------------------------------------------------- */
 
-/* NCCL copies element by element where two ranks' memory is not aligned alike, so elements are as long as they can be. */
-static int type_of_size(int64_t size) {
-    return size == 8 ? NCCL_INT64 : size == 4 ? NCCL_INT32 : NCCL_INT8;
-}
-
 static bool is_good(int code) {
     return code == NCCL_SUCCESS || code == NCCL_IN_PROGRESS;
 }
 
-/* Elements to each rank and from each, from one memory of the GPU to another: in a group of NCCL's. */
-static int add_run(struct of_nccl *m, const struct vscan__ranks_run *run) {
-    const int size = m->shared.size, rank = m->shared.rank, type = type_of_size(run->size);
+/*
+ * NCCL is some times slower where memory does not begin with a multiple of 16 bytes, as parts that are cut anywhere do. So
+ * what is long and begins so goes through memory that does not, which is kept: on either side by itself.
+ */
+enum { ALIGNMENT = 16 };
+#ifndef VSCAN__RANKS_LONG_RUN /* tests have others */
+#define VSCAN__RANKS_LONG_RUN (1 << 20)
+#endif
+
+static bool is_staged(const char *at, int64_t bytes) {
+    return bytes >= VSCAN__RANKS_LONG_RUN && (uintptr_t)at % ALIGNMENT != 0;
+}
+
+/* What goes to another rank, or comes from there. */
+struct message {
+    char *at;
+    int64_t bytes;
+    int rank;
+};
+
+static struct message message_of(const struct of_nccl *m, const struct vscan__ranks_run *run, int i,
+                                 bool comes) {
+    const int size = m->shared.size, rank = (m->shared.rank + (comes ? size - i : i)) % size;
+    const int64_t *const begin = (comes ? run->receive_begin : run->send_begin) + rank;
+    return (struct message){(comes ? run->to.at : run->from.at) + begin[0] * run->size,
+                            (begin[1] - begin[0]) * run->size, rank};
+}
+
+/* Memory for all that is staged, or none: then nothing is. */
+static char *stage_of(struct of_nccl *m, const struct vscan__ranks_run *runs, int n) {
+    int64_t bytes = 0;
+    for (int k = 0; k < 2 * n; k++)
+        for (int i = 1; i < m->shared.size; i++) {
+            const struct message one = message_of(m, runs + k / 2, i, k % 2 != 0);
+            if (is_staged(one.at, one.bytes)) bytes += one.bytes + ALIGNMENT;
+        }
+    if (bytes == 0) return NULL;
+    if (m->stage != NULL && vscan_buffer_length(m->stage) >= bytes)
+        return vscan_buffer_pointer(m->stage);
+    (void)vscan_buffer_destroy(m->stage);
+    m->stage = NULL;
+    const bool made = vscan_buffer_create(m->shared.ctx, VSCAN_BYTE, bytes, &m->stage) == VSCAN_OK;
+    return made ? vscan_buffer_pointer(m->stage) : NULL;
+}
+
+/* Where a message lies on the way, from `stage` on. */
+static char *staged(const struct message *one, char **stage) {
+    if (*stage == NULL || !is_staged(one->at, one->bytes)) return one->at;
+    char *const there = *stage;
+    *stage += (one->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return there;
+}
+
+/* Copies what is staged of what comes, or of what is sent: all messages are staged in one order. */
+static vscan_status copy_staged(struct of_nccl *m, const struct vscan__ranks_run *runs, int n,
+                                char *stage, bool that_come) {
+    for (int k = 0; k < 2 * n; k++)
+        for (int i = 1; i < m->shared.size; i++) {
+            const bool comes = k % 2 != 0;
+            const struct message one = message_of(m, runs + k / 2, i, comes);
+            char *const at = staged(&one, &stage);
+            if (at == one.at || comes != that_come) continue;
+            TRY(note_driver(m,
+                            m->driver.copy((uintptr_t)(comes ? one.at : at),
+                                           (uintptr_t)(comes ? at : one.at), (size_t)one.bytes,
+                                           m->stream),
+                            "cuMemcpyAsync"));
+        }
+    return VSCAN_OK;
+}
+
+/* To a group of NCCL's. */
+static int add_all(struct of_nccl *m, const struct vscan__ranks_run *runs, int n, char *stage) {
     int code = NCCL_SUCCESS;
-    for (int i = 1; i < size; i++) {
-        const int to = (rank + i) % size, from = (rank + size - i) % size;
-        const int64_t *const sent = run->send_begin + to, *const come = run->receive_begin + from;
-        const size_t out = (size_t)(sent[1] - sent[0]), in = (size_t)(come[1] - come[0]);
-        if (out > 0 && is_good(code))
-            code =
-                m->nccl.Send(run->from.at + sent[0] * run->size, out, type, to, m->comm, m->stream);
-        if (in > 0 && is_good(code))
-            code =
-                m->nccl.Recv(run->to.at + come[0] * run->size, in, type, from, m->comm, m->stream);
-    }
+    for (int k = 0; k < 2 * n; k++)
+        for (int i = 1; i < m->shared.size; i++) {
+            const struct message one = message_of(m, runs + k / 2, i, k % 2 != 0);
+            char *const at = staged(&one, &stage);
+            const size_t bytes = (size_t)one.bytes;
+            if (bytes == 0 || !is_good(code)) continue;
+            code = k % 2 != 0 ? m->nccl.Recv(at, bytes, NCCL_INT8, one.rank, m->comm, m->stream)
+                              : m->nccl.Send(at, bytes, NCCL_INT8, one.rank, m->comm, m->stream);
+        }
     return code;
 }
 
-/* All at once. */
+/* Elements to each rank and from each, from one memory of the GPU to another: all at once. */
 static vscan_status swap(struct of_nccl *m, const struct vscan__ranks_run *runs, int n) {
+    char *const stage = stage_of(m, runs, n);
+    TRY(copy_staged(m, runs, n, stage, false));
     TRY(note(m, m->nccl.GroupStart(), "ncclGroupStart"));
-    int code = NCCL_SUCCESS;
-    for (int i = 0; i < n && is_good(code); i++) code = add_run(m, runs + i);
+    const int code = add_all(m, runs, n, stage);
     const int ended = m->nccl.GroupEnd(); /* in any case */
     if (!is_good(code)) return note(m, code, "ncclSend, ncclRecv");
-    return note(m, ended, "ncclGroupEnd");
+    TRY(note(m, ended, "ncclGroupEnd"));
+    return copy_staged(m, runs, n, stage, true);
 }
 
 /* Of what all tell to all, what is for this rank. */
@@ -474,6 +540,7 @@ static vscan_status end(vscan__ranks *ranks) {
     if (m->comm != NULL) status = leave(m, leave_all(m));
     if (m->stream != NULL) (void)m->driver.stream_destroy(m->stream);
     (void)vscan_buffer_destroy(m->buffer);
+    (void)vscan_buffer_destroy(m->stage);
     vscan__ranks_leave_words(m->words);
     vscan__ranks_close_driver(&m->driver);
     if (m->nccl.library != NULL) (void)dlclose(m->nccl.library);

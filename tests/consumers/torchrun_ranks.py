@@ -37,8 +37,9 @@ def check(status, sentence=b""):
 
 
 class Options(ctypes.Structure):
-    """vscan_ctx_options, as far as a GPU is chosen with it."""
-    _fields_ = [("size", ctypes.c_int64), ("backend", ctypes.c_int32), ("device", ctypes.c_int32)]
+    """vscan_ctx_options"""
+    _fields_ = [("size", ctypes.c_int64), ("backend", ctypes.c_int32), ("device", ctypes.c_int32),
+                ("threads", ctypes.c_int32), ("unused", ctypes.c_int32), ("stream", ctypes.c_void_p)]
 
 
 class UniqueId(ctypes.Structure):

@@ -517,23 +517,17 @@ static int GroupEnd(void) {
     return answer(comm);
 }
 
-/* Bytes of n elements; other types are not used. */
-static size_t bytes_of(size_t n, int type) {
-    if (type != NCCL_INT8 && type != NCCL_INT32 && type != NCCL_INT64) abort();
-    return type == NCCL_INT64 ? 8 * n : type == NCCL_INT32 ? 4 * n : n;
-}
-
 static int Send(const void *from, size_t n, int type, int to, void *comm, void *stream) {
+    if (type != NCCL_INT8) abort();
     if (fails("ncclSend")) return NCCL_FAILS;
-    return add_or_run(
-        comm, (struct op){.sends = true, .other = to, .from = from, .bytes = bytes_of(n, type)},
-        stream);
+    return add_or_run(comm, (struct op){.sends = true, .other = to, .from = from, .bytes = n},
+                      stream);
 }
 
 static int Recv(void *to, size_t n, int type, int from, void *comm, void *stream) {
+    if (type != NCCL_INT8) abort();
     if (fails("ncclRecv")) return NCCL_FAILS;
-    return add_or_run(comm, (struct op){.other = from, .to = to, .bytes = bytes_of(n, type)},
-                      stream);
+    return add_or_run(comm, (struct op){.other = from, .to = to, .bytes = n}, stream);
 }
 
 /* From each rank to each, also to itself. */
