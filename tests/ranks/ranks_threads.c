@@ -8,6 +8,7 @@
  * come, that leave, that call something else, and bad arguments are statuses and sentences. The program is made of the
  * library's sources, so that it can also ask the transport itself. Exit status 77 where there is no GPU.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,6 +316,77 @@ static void refuse_runs(void **state) {
     close_group(3);
 }
 
+/* Keys at the cuts: NaNs of other bits, a part without elements between two of one run, a flag at a part's first key. */
+static bool flagged;
+
+static void runs_at_cuts(void) {
+    static const float keys[4][2] = {{1, NAN}, {0, 0}, {-NAN, 2}, {2, 2}};
+    static const int64_t lengths[4] = {2, 0, 2, 2};
+    static const struct {
+        int64_t begun;
+        uint8_t heads[2];
+        float totals[2];
+        int64_t offsets[3];
+    } expected[2][4] = {{{2, {1, 1}, {11, 12}, {0, 1}},
+                         {0, {0}, {0}, {0}},
+                         {1, {0, 1}, {13}, {3}},
+                         {0, {0, 0}, {0}, {6}}},
+                        {{2, {1, 1}, {11, 12}, {0, 1}},
+                         {0, {0}, {0}, {0}},
+                         {1, {0, 1}, {11}, {3}},
+                         {1, {1, 0}, {12}, {4, 6}}}};
+    const int64_t n = lengths[rank], last = rank == 3, begun = expected[flagged][rank].begun;
+    const float one = 1, ten = 10;
+    uint8_t heads[2] = {0};
+    float totals[2] = {0}, keys_out[2];
+    int64_t offsets[3] = {0}, runs = 0;
+    vscan_buffer *of_keys, *in, *within, *marks, *sums, *begins, *count, *initial, *first_keys;
+    CHECK(vscan_buffer_create(ctx, VSCAN_FLOAT, n, &of_keys));
+    CHECK(vscan_buffer_create(ctx, VSCAN_FLOAT, n, &in));
+    CHECK(vscan_buffer_create(ctx, VSCAN_BIT, n, &within));
+    CHECK(vscan_buffer_create(ctx, VSCAN_BYTE, n, &marks));
+    CHECK(vscan_buffer_create(ctx, VSCAN_FLOAT, begun, &sums));
+    CHECK(vscan_buffer_create(ctx, VSCAN_FLOAT, begun, &first_keys));
+    CHECK(vscan_buffer_create(ctx, VSCAN_LONG, begun + last, &begins));
+    CHECK(vscan_buffer_create(ctx, VSCAN_LONG, 1, &count));
+    CHECK(vscan_buffer_create(ctx, VSCAN_FLOAT, 1, &initial));
+    CHECK(vscan_buffer_upload(of_keys, 0, n, keys[rank]));
+    CHECK(vscan_buffer_fill(in, &one));
+    CHECK(vscan_buffer_fill(within, &(uint8_t){0}));
+    if (last && flagged) CHECK(vscan_buffer_set(within, 0, &(uint8_t){1}));
+    CHECK(vscan_buffer_set(initial, 0, &ten));
+    const vscan_runs_options of_runs = {.size = sizeof of_runs, .within = within, .count = count};
+    const vscan_reduce_by_key_options by_key = {
+        .size = sizeof by_key, .within = within, .initial_buffer = initial};
+    CHECK(vscan_ranks_keys_to_heads(group, of_keys, within, marks));
+    CHECK(vscan_ranks_runs(group, of_keys, first_keys, begins, &of_runs));
+    CHECK(vscan_ranks_reduce_by_key(group, VSCAN_PLUS, of_keys, in, NULL, sums, &by_key));
+    CHECK(vscan_buffer_download(marks, 0, n, heads));
+    CHECK(vscan_buffer_download(sums, 0, begun, totals));
+    CHECK(vscan_buffer_download(first_keys, 0, begun, keys_out));
+    CHECK(vscan_buffer_download(begins, 0, begun + last, offsets));
+    CHECK(vscan_buffer_get(count, 0, &runs));
+    run.failed[rank] = memcmp(heads, expected[flagged][rank].heads, sizeof heads) != 0 ||
+                       memcmp(totals, expected[flagged][rank].totals, sizeof totals) != 0 ||
+                       memcmp(offsets, expected[flagged][rank].offsets, sizeof offsets) != 0 ||
+                       (rank == 2 && keys_out[0] != 2) || runs != 3 + flagged;
+    vscan_buffer *const made[] = {of_keys, in,    within,  marks,     sums,
+                                  begins,  count, initial, first_keys};
+    for (int i = 0; i < 9; i++) CHECK(vscan_buffer_destroy(made[i]));
+}
+
+static void cut_runs(void **state) {
+    (void)state;
+    open_group(4, LONG);
+    for (int with = 0; with < 2; with++) {
+        flagged = with;
+        on_all_ranks(4, runs_at_cuts);
+        for (int r = 0; r < 4; r++)
+            if (run.failed[r] != 0) fail_msg("rank %d, flagged: %d", r, with);
+    }
+    close_group(4);
+}
+
 /* ---- Refused --------------------------------------------------------------------------------- */
 
 static void refuse(vscan_ctx *const *ctxs, int32_t count, const vscan_ranks_options *options,
@@ -373,12 +445,17 @@ static void too_many(void **state) {
 }
 
 int main(int argc, char **argv) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_function),         cmocka_unit_test(same_bits),
-        cmocka_unit_test(nobody_waits_for_ever), cmocka_unit_test(who_leaves_is_told),
-        cmocka_unit_test(states_are_missed),     cmocka_unit_test(all_agree),
-        cmocka_unit_test(refuse_runs),           cmocka_unit_test(elements_of_gpus),
-        cmocka_unit_test(bad_arguments),         cmocka_unit_test(too_many)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(each_function),
+                                              cmocka_unit_test(same_bits),
+                                              cmocka_unit_test(nobody_waits_for_ever),
+                                              cmocka_unit_test(who_leaves_is_told),
+                                              cmocka_unit_test(states_are_missed),
+                                              cmocka_unit_test(all_agree),
+                                              cmocka_unit_test(refuse_runs),
+                                              cmocka_unit_test(cut_runs),
+                                              cmocka_unit_test(elements_of_gpus),
+                                              cmocka_unit_test(bad_arguments),
+                                              cmocka_unit_test(too_many)};
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
     small = sizes != NULL && strcmp(sizes, "small") == 0;
     if (argc > 1 && strcmp(argv[1], "cuda") == 0) backend = VSCAN_BACKEND_CUDA;
