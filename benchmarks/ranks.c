@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times what libvscan_ranks does on all GPUs of this machine, a thread for each; without a GPU, on two contexts of the CPU:
+ * Times what libvscan_ranks does on all GPUs of this machine, a thread for each; without a GPU, on two contexts of the
+ * CPU:
  *
  *     bench_ranks [PART [RUNS [NAME]]]
  *
- * PART is the length of each rank's part; gathers and permutes take a quarter of it. NAME: only what begins so. Prints rows of CSV: one context with a
- * part, one with the whole vector, ranks that reach each other by copies between GPUs, and by NCCL where that is there. A time
- * is that of the slowest rank from a barrier until its work is done. Every result has the bits of the one context with the
- * whole vector, else the exit status is 1.
+ * PART is the length of each rank's part; gathers and permutes take a quarter of it. NAME: only what begins so. Prints
+ * rows of CSV: one context with a part, one with the whole vector, ranks that reach each other by copies between GPUs,
+ * and by NCCL where that is there. A time is that of the slowest rank from a barrier until its work is done. Every
+ * result has the bits of the one context with the whole vector, else the exit status is 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>

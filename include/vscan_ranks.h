@@ -142,10 +142,11 @@ VSCAN_API vscan_status vscan_ranks_create_all(vscan_ctx *const *ctxs, int32_t co
  *   options   NULL: a timeout of 600,000 ms
  *     timeout   as in vscan_ranks_create_all; of the communicator's rank, from the begin of each step on
  *   ranks     not NULL; receives the vscan_ranks, and is unchanged after a failure
- * Elements go from GPU to GPU; words of the host go through a staging area there, or where all ranks are on one host through
- * memory that they share (a file in /dev/shm, which has no name any more when this returns). A failure of NCCL, of CUDA or of time
- * aborts the group's own communicator: the rank returns TRANSPORT, and the others miss it in time, if NCCL does not
- * tell them before. If another rank has refused its arguments, that is TRANSPORT, too.
+ * Elements go from GPU to GPU; long runs that do not begin with a multiple of 16 bytes go through memory of the GPU that is
+ * kept, where it has that. Words of the host go through a staging area there, or where all ranks are on one host through
+ * memory that they share (a file in /dev/shm, which has no name any more when this returns). A failure of NCCL, of CUDA
+ * or of time aborts the group's own communicator: the rank returns TRANSPORT, and the others see that in the memory that
+ * they share, are told by NCCL, or miss the rank in time. If another rank has refused its arguments, that is TRANSPORT, too.
  * vscan_ranks_destroy is collective for these.
  * The sentence is that of vscan_ranks_last_error(NULL). Statuses: NULL, HANDLE (ctx), UNSUPPORTED (no NCCL, or ctx is
  * not on a GPU), VALUE (another GPU than comm's, timeout), STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE, BACKEND,

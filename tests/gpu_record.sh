@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
 # (VSCAN_TEST_KERNELS, see lib/cuda/context.c), that of faults alone, those of libvscan_ranks (with NCCL where
-# there are two GPUs), then each of the others once under every tool of compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
-# with the CPU backend (soak), and the program of the quick start, and writes what came of it:
+# there are two GPUs), then each of the others once under every tool of compute-sanitizer with small sizes, the
+# whole programs, random calls compared with NumPy and with the CPU backend (soak), and the program of the quick
+# start, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
 #

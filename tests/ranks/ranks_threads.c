@@ -4,9 +4,10 @@
  *
  *     ranks_threads cpu|cuda [SECONDS [SEED]]
  *
- * With cuda even ranks are on a GPU. With SECONDS random lengths are all that is done, on GPUs alone at every other seed. Every operation is compared with one call on the whole vector; ranks that do not
- * come, that leave, that call something else, and bad arguments are statuses and sentences. The program is made of the
- * library's sources, so that it can also ask the transport itself. Exit status 77 where there is no GPU.
+ * With cuda even ranks are on a GPU. With SECONDS random lengths are all that is done, on GPUs alone at every other
+ * seed. Every operation is compared with one call on the whole vector; ranks that do not come, that leave, that call
+ * something else, and bad arguments are statuses and sentences. The program is made of the library's sources, so that
+ * it can also ask the transport itself. Exit status 77 where there is no GPU.
  */
 #include <math.h>
 #include <stdatomic.h>
