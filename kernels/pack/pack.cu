@@ -21,17 +21,21 @@ static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pac
 }
 
 static bool small_fits(const vscan__launch *launch, const vscan__pack *pack) {
-    const int64_t size = map_size(pack->type);
-    return size >= 4 && pack->n <= small_packs_to && pack->n * size <= launch->small_to;
+    return pack->n <= small_packs_to && pack->n * map_size(pack->type) <= launch->small_to;
 }
 
 static cudaError_t launch_small(const vscan__launch *launch, const vscan__pack *pack) {
     typedef void kernel(pack_arguments);
-    const bool flags = pack->flags != nullptr, wide = map_size(pack->type) == 8;
+    const bool flags = pack->flags != nullptr;
+    const int64_t size = map_size(pack->type);
     kernel *const of_8 = flags ? pack_small<uint64_t, true> : pack_small<uint64_t, false>;
     kernel *const of_4 = flags ? pack_small<uint32_t, true> : pack_small<uint32_t, false>;
+    kernel *const of_1 = flags ? pack_small<uint8_t, true> : pack_small<uint8_t, false>;
     const int threads = small_threads(pack->n);
-    return start(wide ? of_8 : of_4, small_blocks(pack->n, threads), threads, 0, launch->stream,
+    return start(size == 8   ? of_8
+                 : size == 4 ? of_4
+                             : of_1,
+                 small_blocks(pack->n, threads), threads, 0, launch->stream,
                  arguments_of(launch, pack), launch->may_overlap);
 }
 

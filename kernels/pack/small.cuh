@@ -63,6 +63,8 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
             compare_lines<int64_t>(masks, a, elements, x);
         else
             compare_lines<double>(masks, a, elements, x);
+    } else if constexpr (sizeof(T) == 1) {
+        compare_lines<uint8_t>(masks, a, elements, x);
     } else {
         if (a.pack.type == VSCAN_INT)
             compare_lines<int32_t>(masks, a, elements, x);

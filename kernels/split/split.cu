@@ -45,15 +45,17 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     a.split = *split;
     a.lookback = lookback_of(launch);
     const bool segmented = split->heads != nullptr;
-    const bool moves = size >= 4 && !positions && !segmented; /* by one launch if it is small */
+    const bool moves = !positions && !segmented; /* by one launch if it is small */
     if (moves && split->n <= lines_to && split->n * size <= launch->small_to) {
         const int threads = small_threads(split->n);
-        return start(size == 8 ? split_lines<uint64_t> : split_lines<uint32_t>,
+        return start(size == 8   ? split_lines<uint64_t>
+                     : size == 4 ? split_lines<uint32_t>
+                                 : split_lines<uint8_t>,
                      small_blocks(split->n, threads), threads, 0, launch->stream, a,
                      launch->may_overlap);
     }
     const int blocks = size == 8 ? small_most_blocks<uint64_t> : small_most_blocks<uint32_t>;
-    if (moves && tiles <= blocks * launch->multiprocessors && tiles <= launch->words)
+    if (moves && size >= 4 && tiles <= blocks * launch->multiprocessors && tiles <= launch->words)
         return start(size == 8 ? split_small<uint64_t> : split_small<uint32_t>, tiles,
                      split_threads, 0, launch->stream, a, launch->may_overlap);
     const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
