@@ -35,9 +35,15 @@ static constexpr int mark_chunks = 2;  /* positions that a permute marks as writ
 /* Threads of a block, blocks of a multiprocessor, values that a thread searches for at a time, levels of
    samples in shared memory. */
 static constexpr int bounds_threads = 512, bounds_blocks = 2, bounds_values = 4, bounds_levels = 11;
+/* Levels where values do not ascend, with TMA's shared memory, of 4-byte keys; of 8-byte ones there is one less. With one
+   more a multiprocessor has room for one block. 2^24 ints in as many: 11 levels 1950 us, 14 1800. */
+static constexpr int bounds_deep_levels = 14, bounds_samples_bytes = 4 << (bounds_deep_levels + 1);
 /* Of a block, where a larger one would leave multiprocessors without work: the samples, 2047 loads, take as
    long as some steps of a search. 65536 ints in as many: 64 threads 13.1 us, 256 10.8, 512 12.8. */
 static constexpr int bounds_least_threads = 256;
+/* Few values have so many lanes in all at most, half of that in so few keys, and so many threads a block. */
+static constexpr int few_bounds_lanes = 1 << 18, few_bounds_keys = 1 << 12,
+                     few_bounds_threads = 256;
 /* Elements among which those of a tile are that ascends, at most: 16 or 20 KiB, a quarter more than a tile of
    values takes where there are as many values as elements. */
 template <class K>

@@ -54,7 +54,7 @@ INLINE void search_chunk(int size, bool upper, const struct vscan__bounds *bound
         const int64_t length = range[1] - range[0];
         if (length <= COPIED && length < 4 * count) {
             EACH(k, length)
-                copied[k] = vscan__key_number(&order, size, bounds->sorted, range[0] + k);
+            copied[k] = vscan__key_number(&order, size, bounds->sorted, range[0] + k);
             for (int64_t i = 0; i < count; i += SEARCHES)
                 search(0, upper, &order, copied, 0, length, SEARCHES, wanted + i, base + i);
             EACH(i, count) base[i] += range[0];

@@ -341,7 +341,9 @@ static void bounds_case(int type) {
     bounds.n = m, bounds.length = n, bounds.sorted = sorted.at(), bounds.values = values.at();
     bounds.out = out.at(), bounds.type = type, bounds.out_type = out.type;
     bounds.upper = (int32_t)below(2);
+    launch.small_to = below(2) ? INT64_MAX : 0; /* by some lanes a value, or by samples */
     const cudaError_t error = vscan__launch_bounds(&launch, &bounds);
+    launch.small_to = 0;
     ok((bounds.upper ? vscan_upper_bound : vscan_lower_bound)(ctx, sorted.buffer(), values.buffer(),
                                                               out.buffer()));
     check(bounds.upper ? "upper bound" : "lower bound", type, n, error, vscan_ctx_synchronize(ctx),
