@@ -245,21 +245,6 @@ static vscan_status check_groups(vscan_ctx *ctx, const vscan_buffer *offsets, in
                        totals->n, columns, offsets->n - 1);
 }
 
-/* A column without gaps, which is a vector; or no groups at all, so that the one offset is looked at. */
-static vscan_status reduce_vector(vscan_ctx *ctx, const struct vscan__row_groups *work) {
-    const struct vscan__matrix *matrix = &work->matrix;
-    const struct vscan__scan scan = {.n = matrix->length,
-                                     .in = matrix->in,
-                                     .has_initial = matrix->has_initial,
-                                     .initial = matrix->initial,
-                                     .initial_at = matrix->initial_at,
-                                     .totals = matrix->totals,
-                                     .totals_length = work->groups,
-                                     .offsets = work->offsets,
-                                     .offset_type = work->offset_type};
-    return ctx->backend->pairs[work->pair].by_offsets(ctx, &scan);
-}
-
 vscan_status vscan_reduce_columns_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                              const vscan_buffer *offsets, int64_t rows,
                                              int64_t columns, vscan_buffer *totals,
@@ -296,7 +281,11 @@ vscan_status vscan_reduce_columns_by_offsets(vscan_ctx *ctx, vscan_op op, const 
     TRY(vscan__check_apart(ctx, "totals", totals, "offsets", offsets));
     TRY(vscan__check_apart(ctx, "totals", totals, "options->initial_buffer", set.initial_buffer));
     if (columns == 0) return VSCAN_OK;
+    /* a column without gaps is a vector; of no groups at all, the one offset is looked at */
     const bool is_vector = columns == 1 && work.matrix.step == 1 && !work.matrix.backward;
-    if (is_vector || work.groups == 0) return reduce_vector(ctx, &work);
+    if (is_vector || work.groups == 0) {
+        const struct vscan__scan scan = vscan__as_segments(&work);
+        return ctx->backend->pairs[pair].by_offsets(ctx, &scan);
+    }
     return ctx->backend->columns_by_offsets(ctx, &work);
 }

@@ -147,4 +147,19 @@ static inline int64_t vscan__bytes(vscan_type type, int64_t n) {
     return n * vscan__element_size(type);
 }
 
+/* Groups of rows as segments: of rows in the places of elements; all of a vector, if there is one column without gaps. */
+static inline struct vscan__scan vscan__as_segments(const struct vscan__row_groups *work) {
+    const struct vscan__matrix *matrix = &work->matrix;
+    return (struct vscan__scan){.n = matrix->length,
+                                .in = matrix->in,
+                                .backward = matrix->backward,
+                                .has_initial = matrix->has_initial,
+                                .initial = matrix->initial,
+                                .initial_at = matrix->initial_at,
+                                .totals = matrix->totals,
+                                .totals_length = work->groups,
+                                .offsets = work->offsets,
+                                .offset_type = work->offset_type};
+}
+
 #endif

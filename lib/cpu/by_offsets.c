@@ -190,16 +190,6 @@ vscan_status vscan__cpu_by_offsets(vscan_ctx *ctx, const struct vscan__scan *sca
 
 vscan_status vscan__cpu_columns_by_offsets(vscan_ctx *ctx, const struct vscan__row_groups *work,
                                            const struct vscan__cpu_pair *pair) {
-    const struct vscan__matrix *matrix = &work->matrix;
-    const struct vscan__scan scan = {.n = matrix->length,
-                                     .in = matrix->in,
-                                     .backward = matrix->backward,
-                                     .has_initial = matrix->has_initial,
-                                     .initial = matrix->initial,
-                                     .initial_at = matrix->initial_at,
-                                     .totals = matrix->totals,
-                                     .totals_length = work->groups,
-                                     .offsets = work->offsets,
-                                     .offset_type = work->offset_type};
-    return run(ctx, &scan, matrix, pair);
+    const struct vscan__scan scan = vscan__as_segments(work);
+    return run(ctx, &scan, &work->matrix, pair);
 }
