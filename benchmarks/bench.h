@@ -49,7 +49,8 @@ enum family {
     FAMILY_PACK,      /* the elements that are flagged, to the front of out */
     FAMILY_PACK_IF,   /* those less than 0, likewise: about half of them where the op is plus */
     FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
-    FAMILY_SPLIT,     /* the elements that are not flagged, then those that are */
+    FAMILY_COUNT, /* out[0] = the flags that are set, a long; int alone, of which none is read */
+    FAMILY_SPLIT, /* the elements that are not flagged, then those that are */
     FAMILY_SPLIT_SEGMENTED, /* the same in every segment of WORK_SEGMENT elements, heads as flags */
     /* a matrix whose rows have as many elements as the segment says; inclusive, forward */
     FAMILY_ROWS,           /* every row scanned */

@@ -410,6 +410,14 @@ static bool check_in_parts(const struct work *work, const char *engine, const vo
     return true;
 }
 
+static bool check_count(const struct work *work, const char *engine, const void *flags,
+                        const void *out) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < work->n; i++) count += flag_at(work, flags, i);
+    const double got = value_at(VSCAN_LONG, out, 0);
+    return got == (double)count || complain(work, engine, 0, got, (double)count);
+}
+
 /* CUB's partition selects the elements that are not flagged, and writes the others from the end on. */
 static bool check_split(const struct work *work, const char *engine, const void *in,
                         const void *flags, const void *out) {
@@ -476,6 +484,7 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
     if (work_is_widening(work)) return check_widening(work, engine, in, out);
     if (work->family == FAMILY_SORT_OFFSETS) return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
+    if (work->family == FAMILY_COUNT) return check_count(work, engine, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);
     if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)
         return check_sort(work, engine, in, flags, out);

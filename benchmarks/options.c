@@ -19,7 +19,7 @@ static const char *const usage =
     "  --family LIST     scan segmented scanoffsets reduce map map2 compare unary select convert\n"
     "                    copy fill\n"
     "                    index distribute element sort sortpairs pack packif enumerate split\n"
-    "                    splitseg reduceflags reduceoffsets sortoffsets distributefirst\n"
+    "                    count splitseg reduceflags reduceoffsets sortoffsets distributefirst\n"
     "                    distributetotals flagsflags flagsoffsets offsetsflags offsetslengths\n"
     "                    lengthsoffsets flagspositions keysheads lowerbound lowersorted\n"
     "                    scanextreme reduceextreme (max or min), scanwidening reducewidening\n"

@@ -72,6 +72,7 @@ const struct traits work_traits[FAMILIES] = {
     [FAMILY_PACK] = {"pack", BY_FLAGS | BY_COUNT, WITH_UINT8, ALL, 26},
     [FAMILY_PACK_IF] = {"packif", BY_COUNT, WITH_UINT8, ALL, 26},
     [FAMILY_ENUMERATE] = {"enumerate", BY_FLAGS | BY_COUNT, TYPE(INT), ALL, 26},
+    [FAMILY_COUNT] = {"count", BY_FLAGS, TYPE(INT), ALL, 26},
     [FAMILY_SPLIT] = {"split", BY_FLAGS | BY_COUNT, WITH_UINT8, ALL, 26},
     [FAMILY_SPLIT_SEGMENTED] = {"splitseg", BY_FLAGS | INT_LENGTH | BY_COUNT, NUMBERS, ALL, 26},
     [FAMILY_ROWS] = {"rows", BY_OP | OF_MATRIX | BY_KIND | BY_DIRECTION | IN_PLACE, NUMBERS, ALL,
@@ -154,7 +155,7 @@ int64_t work_span(const struct work *work) {
 vscan_type work_out_type(const struct work *work) {
     if (work->family == FAMILY_COMPARE || work->family == FAMILY_KEYS_TO_HEADS) return VSCAN_BYTE;
     if (work_is_bounds(work) || work_is_extreme(work)) return VSCAN_INT;
-    if (work_is_widening(work)) return VSCAN_LONG;
+    if (work_is_widening(work) || work->family == FAMILY_COUNT) return VSCAN_LONG;
     if (work->family == FAMILY_CONVERT) return work->type == VSCAN_FLOAT ? VSCAN_INT : VSCAN_FLOAT;
     if (work->family == FAMILY_OFFSETS_TO_FLAGS) return work->flag_type;
     if (work->family != FAMILY_FLAGS_TO_FLAGS) return work->type;
@@ -166,6 +167,7 @@ int64_t work_out_length(const struct work *work) {
     case FAMILY_REDUCE:
     case FAMILY_REDUCE_EXTREME:
     case FAMILY_REDUCE_WIDENING:
+    case FAMILY_COUNT:
         return 1;
     case FAMILY_ROW_SUMS:
     case FAMILY_COLUMN_SUMS:
@@ -221,6 +223,7 @@ int64_t work_bytes(const struct work *work) {
     case FAMILY_SORT_OFFSETS:
         return all + offsets + out;
     case FAMILY_ENUMERATE:
+    case FAMILY_COUNT:
     case FAMILY_FLAGS_TO_FLAGS:
     case FAMILY_FLAGS_TO_OFFSETS:
     case FAMILY_FLAGS_TO_POSITIONS:

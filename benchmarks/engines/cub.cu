@@ -101,6 +101,21 @@ struct is_clear {
     }
 };
 
+// What is added up where flags are counted.
+struct as_count {
+    template <class T>
+    __host__ __device__ int64_t operator()(T flag) const {
+        return flag != 0;
+    }
+};
+
+template <class Flag>
+static cudaError_t count_flags(const Flag *flags, int64_t *out, int64_t n) {
+    return cub::DeviceReduce::Sum(for_cub.memory, for_cub.bytes,
+                                  thrust::make_transform_iterator(flags, as_count{}), out, n,
+                                  device_stream);
+}
+
 template <class T, class Flag>
 static cudaError_t partition(const T *in, const Flag *flags, T *out, int64_t *count, int n) {
     return cub::DevicePartition::Flagged(for_cub.memory, for_cub.bytes, in,
@@ -317,6 +332,13 @@ static bool run_cub(const struct work *work, int64_t set) {
             "CUB");
     if (work_is_widening(work))
         return cuda_ok(widening(work, (const int32_t *)in, (int64_t *)out), "CUB");
+    if (work->family == FAMILY_COUNT) {
+        const void *flags = work_flags(work, ON_DEVICE, set);
+        return cuda_ok(work->flag_type == VSCAN_INT
+                           ? count_flags((const int32_t *)flags, (int64_t *)out, work->n)
+                           : count_flags((const uint8_t *)flags, (int64_t *)out, work->n),
+                       "CUB");
+    }
     return cuda_ok(
         with_type(work->type,
                   [&](auto zero) {
@@ -361,7 +383,7 @@ static bool supports_cub(const struct work *work, enum mode mode) {
     if (work->family == FAMILY_REDUCE) return true;
     if (work_is_extreme(work)) return !work->in_place && work->op == VSCAN_MAX;
     if (work_is_widening(work)) return !work->in_place && work->direction == VSCAN_FORWARD;
-    if (work->family == FAMILY_PACK || work->family == FAMILY_SPLIT)
+    if (work->family == FAMILY_PACK || work->family == FAMILY_SPLIT || work->family == FAMILY_COUNT)
         return !work->in_place && work->flag_type != VSCAN_BIT;
     if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||
         work->family == FAMILY_SORT_PAIRS)

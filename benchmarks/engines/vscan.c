@@ -353,6 +353,8 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
                                           out, &kept->pack));
     case FAMILY_ENUMERATE:
         return ok(ctx, vscan_enumerate(ctx, buffers->flags, out, &kept->pack));
+    case FAMILY_COUNT:
+        return ok(ctx, vscan_count(ctx, buffers->flags, out));
     case FAMILY_SPLIT:
         return ok(ctx, vscan_split(ctx, in, buffers->flags, out, &kept->split));
     case FAMILY_SPLIT_SEGMENTED:
