@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of ints as longs: of segments that are given by offsets, of rows, of columns. Any order gives the same bits. So several
- * warps or blocks may add to one total, by atomic operations whose results nobody waits for; the first kernel has left
- * the initial value there. Totals to which nobody else adds are stored. Where there is one block, it does both.
+ * Sums of ints as longs: of long segments that are given by offsets, of rows, of columns. Any order gives the same bits.
+ * So several warps or blocks may add to one total, by atomic operations whose results nobody waits for; the first
+ * kernel has left the initial value there. Totals to which nobody else adds are stored. Where there is one block, it
+ * does both.
  *
  * Segments and rows: what warps share out is the list of all elements and all segments in the order of memory, a
  * segment before its first element (as in segments/by_offsets/). Each warp has a run of it, as long as the others', and
@@ -265,8 +266,8 @@ static cudaError_t launch_widened_segments(const vscan__launch *launch, widened_
 
 using namespace vscan;
 
-extern "C" cudaError_t vscan__launch_by_offsets_widening(vscan__launch *launch,
-                                                         const vscan__scan *scan) {
+extern "C" cudaError_t vscan__launch_long_by_offsets_widening(vscan__launch *launch,
+                                                              const vscan__scan *scan) {
     widened_arguments a = {};
     a.in = (const int32_t *)scan->in;
     a.n = scan->n;

@@ -69,5 +69,7 @@ static constexpr int by_offsets_items = sizeof(T) == 8 ? 3584 : 8192;
 template <bool Scan>
 static constexpr int by_offsets_blocks = many_threads ? (Scan ? 3 : 4) : 3;
 static constexpr int by_offsets_tries = 4096; /* reads of a word before offsets are looked at */
+/* Elements of a segment on average, from which on sums of ints as longs are by reduce/widening.cu. */
+static constexpr int64_t by_offsets_widened_long = 256;
 
 } /* namespace vscan */

@@ -143,20 +143,27 @@ static void end_lines(struct vscan__launch *launch, const struct lines_workspace
     launch->words = own->words;
 }
 
+static vscan_status by_offsets(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
+                               vscan__launcher *launcher) {
+    struct vscan__launch *launch = vscan__cuda_launch(ctx);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const struct lines_workspace own = use_lines(ctx, vscan__by_offsets_words(type, scan->n));
+    const cudaError_t error = own.room == VSCAN_OK ? launcher(launch, scan) : cudaSuccess;
+    end_lines(launch, &own);
+    return launched(ctx, before, own.room, error);
+}
+
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status by_offsets_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {        \
-        struct vscan__launch *launch = vscan__cuda_launch(ctx);                                    \
-        int before;                                                                                \
-        TRY(vscan__cuda_enter(ctx, ctx->device, &before));                                         \
-        const struct lines_workspace own =                                                         \
-            use_lines(ctx, vscan__by_offsets_words(VSCAN_##TYPE, scan->n));                        \
-        const cudaError_t error =                                                                  \
-            own.room == VSCAN_OK ? vscan__launch_by_offsets_##pair(launch, scan) : cudaSuccess;    \
-        end_lines(launch, &own);                                                                   \
-        return launched(ctx, before, own.room, error);                                             \
+        return by_offsets(ctx, scan, VSCAN_##TYPE, vscan__launch_by_offsets_##pair);               \
     }
 VSCAN__PAIRS(X)
 #undef X
+
+static vscan_status widening_by_offsets(vscan_ctx *ctx, const struct vscan__scan *scan) {
+    return by_offsets(ctx, scan, VSCAN_LONG, vscan__launch_by_offsets_widening);
+}
 
 /* The flag of element number `at`; of bits, a multiple of 32. */
 static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
@@ -259,7 +266,6 @@ MAP(gather, move)
 MAP(permute, move)
 MAP(bounds, bounds)
 MAP(count, pack)
-MAP(by_offsets_widening, scan)
 MAP(matrix_widening, matrix)
 MAP(keys_to_heads, keys)
 MAP(mark, ranges)
@@ -394,7 +400,7 @@ const struct vscan__backend vscan__cuda = {
 #undef X
     .columns_by_offsets = columns_by_offsets,
     .widening = widening,
-    .widening_by_offsets = map_by_offsets_widening,
+    .widening_by_offsets = widening_by_offsets,
     .widening_matrix = map_matrix_widening,
     .extreme = pack_extreme,
     .extreme_lines = extreme_lines,

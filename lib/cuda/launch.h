@@ -110,7 +110,8 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 VSCAN__PAIRS(X)
 #undef X
 vscan__launcher vscan__launch_scan_widening, vscan__launch_reduce_widening,
-    vscan__launch_carried_widening, vscan__launch_by_offsets_widening;
+    vscan__launch_carried_widening, vscan__launch_by_offsets_widening,
+    vscan__launch_long_by_offsets_widening; /* of the last one, where segments are long */
 
 /* Status words, of 8 bytes, that a launch by offsets needs. */
 int64_t vscan__by_offsets_words(vscan_type type, int64_t n);

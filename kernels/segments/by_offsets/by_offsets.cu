@@ -18,3 +18,11 @@ extern "C" int64_t vscan__by_offsets_words(vscan_type type, int64_t n) {
     }
 VSCAN__PAIRS(X)
 #undef X
+
+extern "C" cudaError_t vscan__launch_by_offsets_widening(vscan__launch *launch,
+                                                         const vscan__scan *scan) {
+    const bool are_short = launch->shared_memory > 0 &&
+                           scan->n / vscan::by_offsets_widened_long < scan->totals_length;
+    return are_short ? vscan::launch_by_offsets<vscan::widened_plus, false>(launch, scan, {})
+                     : vscan__launch_long_by_offsets_widening(launch, scan);
+}

@@ -153,6 +153,9 @@ __global__ void __launch_bounds__(by_offsets_threads + 32, by_offsets_blocks<Sca
     segments_by_offsets(const __grid_constant__ by_offsets_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
+#ifndef VSCAN__TMA /* sums of ints as longs are by reduce/widening.cu: there is little room for machine code */
+    if constexpr (sizeof(T) != sizeof(typename Pair::In)) return;
+#endif
     grid_dependency_wait();
     U z = Pair::identity;
     if (a.scan.has_initial == 2) z = Pair::in(*(const T *)a.scan.initial_at, a.transform);

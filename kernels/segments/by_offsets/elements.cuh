@@ -27,11 +27,11 @@ struct long_piece {
 
 template <class Pair>
 struct by_offsets_shared {
-    using T = typename Pair::T;
+    using In = typename Pair::In;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
-    alignas(16) T elements[shape::room + 128 / sizeof(T)]; /* whole lines: see swizzled */
-    U sums[shape::groups];                                 /* of groups; for scans then R1 */
+    alignas(16) In elements[shape::room + 128 / sizeof(In)]; /* whole lines: see swizzled */
+    U sums[shape::groups];                                   /* of groups; for scans then R1 */
     long_piece<U> longs[shape::longs];
     offsets_piece pieces[shape::pieces];
     uint16_t piece_of[shape::groups]; /* a group's */
@@ -46,6 +46,7 @@ struct partition_elements : partition_search<Pair> {
     using search::a, search::B, search::begin_of, search::G;
     using typename search::shape;
     using T = typename Pair::T;
+    using In = typename Pair::In; /* elements; T, unless results are wider */
     using U = typename Pair::U;
     static constexpr int threads = by_offsets_threads;
 
@@ -54,7 +55,7 @@ struct partition_elements : partition_search<Pair> {
     offsets_partition p; /* this one */
     int origin, step;    /* loaded element i is at origin + step * i */
 
-    DEVICE T *element(int i) const {
+    DEVICE In *element(int i) const {
         const unsigned at = (unsigned)(origin + step * i);
         return Scan ? swizzled(shared.elements, at) : shared.elements + at;
     }
@@ -76,11 +77,11 @@ struct partition_elements : partition_search<Pair> {
 
     /* 16 bytes at a time; what does not fill them by elements, so that nothing else is read. */
     DEVICE void load() {
-        constexpr int V = 16 / (int)sizeof(T);
+        constexpr int V = 16 / (int)sizeof(In);
         const int count = (int)p.loaded;
         const int64_t lowest = lowest_loaded();
-        const T *const from = (const T *)a.scan.in + lowest;
-        const int skew = (int)((uintptr_t)from % 16 / sizeof(T));
+        const In *const from = (const In *)a.scan.in + lowest;
+        const int skew = (int)((uintptr_t)from % 16 / sizeof(In));
         origin = skew + (a.scan.backward ? count - 1 : 0);
         step = a.scan.backward ? -1 : 1;
         const auto to = [&](int i) {

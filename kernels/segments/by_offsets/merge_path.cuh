@@ -45,7 +45,7 @@ struct offsets_partition {
 
 template <class Pair>
 struct offsets_shape {
-    using T = typename Pair::T;
+    using T = typename Pair::In;
     static constexpr int items = by_offsets_items<T>;   /* entries of a partition */
     static constexpr int room = items + VSCAN__LEVEL_1; /* elements that it may have */
     /* pieces: of segments of more than a group, or ends of long ones */
