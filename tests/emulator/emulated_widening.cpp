@@ -122,7 +122,10 @@ static void offsets_case() {
         work.has_initial = 2, work.initial_at = initial.at();
         o.initial_buffer = initial.buffer();
     }
-    const cudaError_t error = vscan__launch_by_offsets_widening(&launch, &work);
+    launch.shared_memory = VSCAN__TMA_SHARED;
+    const cudaError_t error = below(4) ? vscan__launch_by_offsets_widening(&launch, &work)
+                                       : vscan__launch_long_by_offsets_widening(&launch, &work);
+    launch.shared_memory = 0;
     ok(vscan_reduce_by_offsets(ctx, VSCAN_PLUS, in.buffer(), offsets.buffer(), totals.buffer(),
                                &o));
     check("widening by offsets", begin, n, error, vscan_ctx_synchronize(ctx),
