@@ -63,8 +63,7 @@ static DEVICE uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
     return x;
 }
 
-/* ---- Relaxed accesses to global memory, each one indivisible
-   ------------------------------------ */
+/* ---- Relaxed accesses to global memory, each one indivisible --------------------------------- */
 
 static DEVICE void store_relaxed(unsigned long long *at, unsigned long long value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
@@ -242,8 +241,7 @@ static DEVICE void send_to_first_block(U *here, U value, uint64_t *barrier) {
 
 #endif
 
-/* ---- Starting a kernel
-   ------------------------------------------------------------------------ */
+/* ---- Starting a kernel ----------------------------------------------------------------------- */
 
 /*
  * kernel<<<blocks, threads, shared, stream>>>(argument). overlap: its blocks may start before the

@@ -44,8 +44,7 @@ struct level_1_blocks {
     row_of<U, nested<U>::groups> r1[Blocks];                    /* of each group */
     U sums[Blocks];                                             /* X1 at the end */
     uint32_t heads[Blocks];                                     /* bit g: in group g */
-    uint32_t counts[Segmented ? Blocks : 1][nested<U>::groups]; /* counting: in the partition before
-                                                                   each group */
+    uint32_t counts[Segmented ? Blocks : 1][nested<U>::groups]; /* counting: before each */
 };
 
 /*

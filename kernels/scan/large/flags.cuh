@@ -142,8 +142,7 @@ struct tile_flag_bits : large_role<Pair, Segmented> {
     __device__ void put_in_order(int flag_warp, uint32_t *tile_bits, int at) const {
         constexpr int all = shape::items / 32, count = (all / 32 + flag_warps - 1) / flag_warps;
         uint32_t mine[count];                     /* of a lane */
-        const int lane = made_here(common::lane); /* else what depends on it is kept over the
-                                                     loop, and spilled */
+        const int lane = made_here(common::lane); /* else what depends on it is kept, and spilled */
         UNROLL_FOR (int r = 0; r < count; ++r) {
             const int w = (r * flag_warps + flag_warp) * 32 + lane;
             const int from = at + (a.scan.backward ? shape::items - 32 * (w + 1) : 32 * w);
@@ -248,8 +247,7 @@ struct flag_bit_warps : tile_flag_bits<Pair, Segmented> {
                     (int)(j * (size * 8 >> Log_bits)), in_order && reversed);
                 __syncwarp(); /* all lanes have read the chunk */
             }
-            const int64_t same = shared.taken.known(k); /* `tile`, read again: else registers are
-                                                           spilled */
+            const int64_t same = shared.taken.known(k); /* `tile`, read again: else it is spilled */
             const int64_t n = a.scan.n - same * shape::items;
             const bool ends = same == 0 || n < shape::items;
             if (!in_order || ends) sync_flag_warps();

@@ -25,8 +25,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::line_items;
-    static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain scans have registers
-                                                                    left */
+    static constexpr int unrolled = Segmented ? 1 : shape::sums; /* registers are left */
     using common::a, common::carry, common::group_heads, common::hand_back, common::in_memory,
         common::lane, common::shared, common::slot_of, common::stage_of, common::tile_of,
         common::tiles, common::wait_loaded;

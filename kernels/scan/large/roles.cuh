@@ -115,8 +115,7 @@ struct large_role {
        counted from the tile's first line: those before (low) or after the whole lines. */
     __device__ void left_over(const line_map &v, int64_t tile, bool low, int *from, int *to) const {
         const int64_t begin = first_line(v, tile) * R;
-        const int64_t first = v.shift - v.first; /* of the vector: in the first line, or before
-                                                    it */
+        const int64_t first = v.shift - v.first; /* of the vector: in the first line or before */
         int64_t f = low || v.lines * R < first ? first : v.lines * R;
         int64_t t = low ? (first > 0 ? v.shift : 0) : a.scan.n + first;
         f = f - begin < 0 ? 0 : f - begin;

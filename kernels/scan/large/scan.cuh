@@ -46,9 +46,7 @@ struct large_totals : large_role<Pair, Segmented> {
     DEVICE void write_totals(int64_t tile, int part, int stage) const {
         constexpr int part_words = shape::part_items / 32, batch = 4;
         const vscan__scan &scan = a.scan;
-        const uint32_t *const heads =
-            &shared.heads[stage][part * part_words]; /* and the next 32-bit
-                                                                             word */
+        const uint32_t *const heads = &shared.heads[stage][part * part_words]; /* and a word more */
         const int64_t to_end = scan.n - tile * shape::items - part * shape::part_items;
         if (to_end <= 0) return;
         const int last = to_end <= shape::part_items ? (int)to_end - 1 : shape::part_items;

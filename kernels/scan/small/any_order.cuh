@@ -29,8 +29,7 @@ namespace vscan {
 template <class Pair, int Loads, int Warps>
 struct any_order_shared {
     using U = typename Pair::U;
-    packed<U, Loads> lanes[Warps][Loads > 1 ? 32 : 1]; /* of a lane's vectors, in the order of
-                                                          the vector */
+    packed<U, Loads> lanes[Warps][Loads > 1 ? 32 : 1]; /* of a lane's vectors, in their order */
     U warps[Warps];
     U before[Warps]; /* of the aggregates that a warp has waited for */
 };
@@ -122,8 +121,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : 4)
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
     if (!OneBlock) epoch = read_epoch(lookback);
-    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
-                                                                             elements exist */
+    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* the warp's elements */
     lane_items<Pair, V> items[Loads];
     const bool fast = whole && !backward;
     load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);

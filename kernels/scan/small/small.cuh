@@ -95,8 +95,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : small_blocks<Pair, 
     /* Segmented scans reverse the elements of a backward scan where they load and store them.
        Plain scans are 3 to 6 % faster if they choose where an element is used. */
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
-    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
-                                                                             elements exist */
+    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* the warp's elements */
     lane_items<Pair, V> items[Loads];
     lane_heads<V> flags[Loads];
     const bool fast = whole && !backward;

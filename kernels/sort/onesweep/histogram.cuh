@@ -88,8 +88,7 @@ __global__ void __launch_bounds__(histogram_threads)
     make_bases(a);
 }
 
-/* ---- Large vectors
-   ---------------------------------------------------------------------------- */
+/* ---- Large vectors --------------------------------------------------------------------------- */
 
 template <class K>
 static constexpr int private_lanes = 128 / (int)sizeof(K); /* with counters of their own */
@@ -185,8 +184,7 @@ __global__ void __launch_bounds__(private_threads, 1)
 #endif /* other architectures have less shared memory; this is never started there */
 }
 
-/* ---- Launching
-   -------------------------------------------------------------------------------- */
+/* ---- Launching ------------------------------------------------------------------------------- */
 
 template <class K>
 static cudaError_t start_count(vscan__launch *launch, const count_arguments &a, int64_t tiles) {

@@ -156,8 +156,7 @@ __global__ void __launch_bounds__(sort_threads, 1)
     sort_queue<K, large_items>(a, s, a.large, count, &a.header->next_large);
 }
 
-/* ---- By all blocks, tile by tile
-   --------------------------------------------------------------- */
+/* ---- By all blocks, tile by tile ------------------------------------------------------------- */
 
 /* Adds the digit counts of a tile, of all passes, to the histogram of its segment. */
 template <class K>
