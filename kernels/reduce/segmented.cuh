@@ -89,6 +89,13 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
+/* Whether totals are those of a scan of a small vector (scan/small/small.cuh) whose results are not written. */
+static bool is_scanned(const vscan__launch *launch, const vscan__scan *scan, int64_t size) {
+    const int64_t bytes = scan->n * size;
+    return scan->out == nullptr && scan->n <= segments_scanned_to && bytes <= launch->small_to &&
+           bytes < launch->large_from;
+}
+
 template <class Pair>
 static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan,
                                    const pair_transform &transform) {

@@ -136,6 +136,8 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
         scan.initial_at = z.at();
         o.initial = initial_of(type, z);
     }
+    launch.small_to = below(2) ? INT64_MAX : 0; /* as a scan, or not */
+    launch.large_from = INT64_MAX;
     const cudaError_t error = launcher(&launch, &scan);
     ok(vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(), flags.buffer(), totals.buffer(), &o));
     check("reduce by flags", row, n, error, vscan_ctx_synchronize(ctx),

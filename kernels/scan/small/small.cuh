@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(32 * Warps, OneBlock ? 1 : small_blocks<Pair, 
                                                               begin, visible,   carry};
     mine.results(vector, before, shared, !reversed, counting, hot.exclusive, a.transform);
     if (Segmented) {
-        store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
+        if (hot.out != nullptr) store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else
         store_items(items, hot.out, begin, shape::load_items, n, backward, out_aligned && whole);
     if (!OneBlock && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
