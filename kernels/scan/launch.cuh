@@ -90,7 +90,7 @@ cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
     }
     if (large_fits<Pair, Segmented>(launch, scan)) return launch_large<Pair, Segmented>(launch, a);
     if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
-    using shape = portable_tile<Pair>;
+    using shape = portable_tile<Pair, Segmented>;
     const int64_t tiles = (scan->n - 1) / shape::items + 1;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
     return start(scan_portable<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a,

@@ -2,10 +2,38 @@
 /* Head flags and totals of scan/portable/portable.cuh. */
 #pragma once
 
+#include "order/level_1.cuh"
 #include "scan/partition.cuh"
 #include "scan/tuning.cuh"
 
 namespace vscan {
+
+/* N flags of each lane, adjacent in memory, the first lane's from number `first` on: 32 lanes read 32 flags side by
+   side, and vote. exists(at): whether flag number `at` does. */
+template <int N, class Flag, class Exists>
+static DEVICE uint32_t flags_by_lines(const Flag *flags, int64_t first, int lane,
+                                      const Exists &exists) {
+    uint32_t bits = 0;
+    ROLLED_FOR (int from = 0; from < N; from += portable_flags) {
+        Flag x[portable_flags];
+        UNROLL_FOR (int r = 0; r < portable_flags; ++r) {
+            const int64_t at = first + 32 * (from + r) + lane;
+            x[r] = exists(at) ? flags[at] : (Flag)0;
+        }
+        UNROLL_FOR (int r = 0; r < portable_flags; ++r) {
+            const uint32_t line = __ballot_sync(warp_mask, x[r] != 0);
+            if (lane * N / 32 == from + r) bits = line >> lane * N % 32;
+        }
+    }
+    return bits;
+}
+
+/* The same for bytes that all exist, each lane's aligned to N: a load each. */
+template <int N>
+static DEVICE uint32_t flags_of_bytes(const uint8_t *flags, int lane) {
+    packed<uint32_t, N / 4> words = ((const packed<uint32_t, N / 4> *)flags)[lane];
+    return bits_of_words<N / 4>(words.value);
+}
 
 /*
  * Heads among a warp's elements from position `begin` on: bit r V + j is the lane's, of element j of warp load r.
@@ -20,40 +48,36 @@ static DEVICE uint32_t heads_of_warp(const vscan__scan &scan, int64_t begin, boo
     /* in memory: first those of the 32 N elements; in a backward scan that of position n is none of them */
     const int64_t first = backward ? n - begin - (32 * N - 1) : begin;
     const auto exists = [&](int64_t at) { return at >= (int64_t)backward && at < n; };
-    const auto by_lines =
-        [&](auto *flags) { /* 32 lanes read 32 flags, and vote */
-                           uint32_t bits = 0;
-                           ROLLED_FOR (int from = 0; from < N; from += portable_flags) {
-                               uint32_t x[portable_flags];
-                               UNROLL_FOR (int r = 0; r < portable_flags; ++r) {
-                                   const int64_t at = first + 32 * (from + r) + lane;
-                                   x[r] = exists(at) ? (uint32_t)flags[at] : 0;
-                               }
-                               UNROLL_FOR (int r = 0; r < portable_flags; ++r) {
-                                   const uint32_t line = __ballot_sync(warp_mask, x[r] != 0);
-                                   if (lane * N / 32 == from + r) bits = line >> lane * N % 32;
-                               }
-                           }
-                           return bits;
-        };
-    uint32_t bits = 0; /* N that are adjacent in memory */
-    if (scan.flag_type == VSCAN_BYTE) {
-        bits = by_lines((const uint8_t *)scan.flags);
-    } else if (scan.flag_type == VSCAN_INT) {
-        bits = by_lines((const int32_t *)scan.flags);
-    } else if (exists(first + lane * N) && exists(first + lane * N + N - 1)) {
-        bits = read_flags<N>(scan.flags, VSCAN_BIT, first + lane * N);
+    const bool all_exist = exists(first) && exists(first + 32 * N - 1);
+    const uint8_t *const bytes = (const uint8_t *)scan.flags + first;
+    const int32_t *const ints = (const int32_t *)scan.flags + first;
+    uint32_t heads = 0, bits = 0; /* bits: N that are adjacent in memory */
+    if (scan.flag_type == VSCAN_INT && all_exist && !backward &&
+        ((uintptr_t)ints & (4 * V - 1)) == 0) {
+        packed<int32_t, V> vectors[L];
+        UNROLL_FOR (int r = 0; r < L; ++r)
+            vectors[r] = ((const packed<int32_t, V> *)ints)[32 * r + lane];
+        UNROLL_FOR (int j = 0; j < N; ++j)
+            heads |= (uint32_t)(vectors[j / V].value[j % V] != 0) << j;
     } else {
-        ROLLED_FOR (int j = 0; j < N; ++j)
-            if (exists(first + lane * N + j))
-                bits |= flag_at(scan.flags, VSCAN_BIT, first + lane * N + j) << j;
-    }
-    if (backward) bits = __brev(bits) >> (32 - N);
-    uint32_t heads = 0;
-    UNROLL_FOR (int r = 0; r < L; ++r) {
-        const int source = r * (32 / L) + lane / L;
-        const uint32_t all = __shfl_sync(warp_mask, bits, backward ? 31 - source : source);
-        heads |= (all >> lane % L * V & ((1u << V) - 1)) << r * V;
+        if (scan.flag_type == VSCAN_INT)
+            bits = flags_by_lines<N>((const int32_t *)scan.flags, first, lane, exists);
+        else if (scan.flag_type == VSCAN_BYTE && all_exist && ((uintptr_t)bytes & (N - 1)) == 0)
+            bits = flags_of_bytes<N>(bytes, lane);
+        else if (scan.flag_type == VSCAN_BYTE)
+            bits = flags_by_lines<N>((const uint8_t *)scan.flags, first, lane, exists);
+        else if (all_exist)
+            bits = read_flags<N>(scan.flags, VSCAN_BIT, first + lane * N);
+        else
+            ROLLED_FOR (int j = 0; j < N; ++j)
+                if (exists(first + lane * N + j))
+                    bits |= flag_at(scan.flags, VSCAN_BIT, first + lane * N + j) << j;
+        if (backward) bits = __brev(bits) >> (32 - N);
+        UNROLL_FOR (int r = 0; r < L; ++r) {
+            const int source = r * (32 / L) + lane / L;
+            const uint32_t all = __shfl_sync(warp_mask, bits, backward ? 31 - source : source);
+            heads |= (all >> lane % L * V & ((1u << V) - 1)) << r * V;
+        }
     }
     if (lane > 0) return heads;
     if (begin == 0) heads |= 1;

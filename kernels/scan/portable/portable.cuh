@@ -32,15 +32,16 @@
 
 namespace vscan {
 
-template <class Pair>
-using portable_tile = partition_shape<Pair, portable_warps, portable_loads>;
+template <class Pair, bool Segmented>
+using portable_tile =
+    partition_shape<Pair, portable_warps<Pair, Segmented>, 128 / portable_warps<Pair, Segmented>>;
 
 template <class Pair, bool Segmented>
-__global__ void __launch_bounds__(portable_tile<Pair>::threads, 1)
+__global__ void __launch_bounds__(portable_tile<Pair, Segmented>::threads, 1)
     scan_portable(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = portable_tile<Pair>;
+    using shape = portable_tile<Pair, Segmented>;
     constexpr int V = shape::lane_items, L = shape::loads, N = L * V; /* elements of a lane */
     using before_t = before_in_hand<Pair, Segmented>;
     __shared__ typename before_t::shared_t shared;
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(portable_tile<Pair>::threads, 1)
                 load_whole_items(items, scan.in, begin + lane * V, shape::load_items, n, backward);
             else
                 lines_of(begin).load(items, (const T *)scan.in, a.transform);
-            if (Segmented) {
+            if constexpr (Segmented) {
                 next_heads = heads_of_warp<shape>(scan, begin, counting, lane);
                 heads_of_loads<L, V>(heads, next_heads, false, lane);
             }
@@ -133,7 +134,8 @@ __global__ void __launch_bounds__(portable_tile<Pair>::threads, 1)
         if (loads && threadIdx.x == 64) take(tiles);
         if (writes) {
             const int64_t begin = begin_of(tile);
-            if (Segmented) heads_of_results<shape>(heads, any, rank, all_heads, counting, lane);
+            if constexpr (Segmented)
+                heads_of_results<shape>(heads, any, rank, all_heads, counting, lane);
             const lane_of_partition<Pair, Segmented, shape, false> mine = {
                 at, results, x, heads, any, rank, together};
             using vector_t = std::conditional_t<Segmented, vector_of_segments<Pair, shape>,
