@@ -151,4 +151,15 @@ static constexpr int row_groups_short = 256; /* rows that one thread adds up */
 template <class T>
 static constexpr int row_piece_columns = 256 / (int)sizeof(T);
 
+/* ---- Long groups of few columns (matrix/columns/long_groups.cuh) ------------------------------- */
+
+static constexpr int long_groups_threads = 256;
+template <class T>
+static constexpr int long_groups_blocks = sizeof(T) == 8 ? 3 : 4; /* what registers allow */
+/* Rows of a group on average, from which on it is used, and bytes of a row at most. */
+static constexpr int64_t long_groups_rows = 256, long_groups_bytes = 20;
+static constexpr int64_t group_rows = 256; /* what a group counts as, in rows */
+static constexpr int long_groups_runs = 4; /* of a resident warp */
+static constexpr int64_t long_groups_least = 1024, long_groups_most = 16384; /* entries of a run */
+
 } /* namespace vscan */

@@ -69,7 +69,14 @@ static constexpr int by_offsets_items = sizeof(T) == 8 ? 3584 : 8192;
 template <bool Scan>
 static constexpr int by_offsets_blocks = many_threads ? (Scan ? 3 : 4) : 3;
 static constexpr int by_offsets_tries = 4096; /* reads of a word before offsets are looked at */
-/* Elements of a segment on average, from which on sums of ints as longs are by reduce/widening.cu. */
+/* Elements of a segment on average, from which on reductions are by matrix/columns/long_groups.cuh, and bytes of all. Not
+   below its long_groups_rows. */
+template <class Pair>
+static constexpr int64_t by_offsets_long = Pair::in_any_order              ? 4096
+                                           : sizeof(typename Pair::T) == 8 ? 512
+                                                                           : 800;
+static constexpr int64_t by_offsets_long_bytes = 8 << 20;
+/* The same for sums of ints as longs, which reduce/widening.cu adds up from then on. */
 static constexpr int64_t by_offsets_widened_long = 256;
 
 } /* namespace vscan */

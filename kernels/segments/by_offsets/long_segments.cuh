@@ -74,31 +74,14 @@ struct long_segments : short_segments<Pair, Scan> {
         return (p.first_loaded + piece.at - piece.begin) / B;
     }
 
-    /* Aggregate number `at`; the identity if offsets do not ascend and nobody may ever publish it. */
-    DEVICE U wait_for_aggregate(int64_t at) {
-        U sum = Pair::identity;
-        jitter(a.lookback, p.epoch, at, jitter_wait);
-#pragma unroll 1
-        for (int tries = 1; !try_read(a.lookback, p.epoch, at, &sum); ++tries) {
-            if (tries % by_offsets_tries != 0 && ascend) continue;
-            int64_t before = 0;
-#pragma unroll 1
-            for (int64_t k = 0; ascend && k <= begin_of.segments; ++k) {
-                const int64_t here = begin_of(k);
-                ascend = before <= here && here <= a.scan.n;
-                before = here;
-            }
-            if (!ascend) return Pair::identity;
-        }
-        return sum;
-    }
-
     /* sum, and aggregates from .. to - 1, from left to right; by a warp. */
     DEVICE U add_aggregates(U sum, int64_t from, int64_t to) {
 #pragma unroll 1
         for (; from < to; from += 32) {
             const int count = to - from < 32 ? (int)(to - from) : 32, lane = threadIdx.x % 32;
-            const U x = lane < count ? wait_for_aggregate(from + lane) : (U)Pair::identity;
+            U x = Pair::identity;
+            if (lane < count)
+                x = wait_for_aggregate<U>(a.lookback, p.epoch, from + lane, begin_of, x, &ascend);
             __syncwarp();
 #pragma unroll 4
             for (int i = 0; i < count; ++i) sum = Pair::combine(sum, __shfl_sync(warp_mask, x, i));

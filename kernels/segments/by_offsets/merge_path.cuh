@@ -29,11 +29,36 @@ struct segment_begins {
         const int64_t at = wide ? ((const int64_t *)offsets)[i] : ((const int32_t *)offsets)[i];
         return backward ? (int64_t)((uint64_t)n - (uint64_t)at) : at;
     }
+    DEVICE bool ascend() const {
+        int64_t before = 0;
+#pragma unroll 1
+        for (int64_t k = 0; k <= segments; ++k) {
+            const int64_t here = (*this)(k);
+            if (here < before || here > n) return false;
+            before = here;
+        }
+        return true;
+    }
     /* Entry k of the list of elements and segments that is a segment: for lower_bounds. */
     DEVICE int64_t operator[](int64_t k) const {
         return (int64_t)((uint64_t)(*this)(k) + (uint64_t)k);
     }
 };
+
+/* Aggregate number `at`; `nothing` if offsets do not ascend and nobody may ever publish it. */
+template <class U>
+static DEVICE U wait_for_aggregate(const lookback_memory &memory, epoch_t epoch, int64_t at,
+                                   const segment_begins &begin_of, U nothing, bool *ascend) {
+    U sum = nothing;
+    jitter(memory, epoch, at, jitter_wait);
+#pragma unroll 1
+    for (int tries = 1; !try_read(memory, epoch, at, &sum); ++tries) {
+        if (tries % by_offsets_tries != 0 && *ascend) continue;
+        *ascend = *ascend && begin_of.ascend();
+        if (!*ascend) return nothing;
+    }
+    return sum;
+}
 
 /* A partition: segments from - 1 .. to - 1, of which the first one has begun before; positions. */
 struct offsets_partition {
