@@ -201,7 +201,7 @@ static struct whole new_keys(vscan_type type, uint64_t *state) {
         if (is_new) key = (double)((int64_t)(bits >> 40) % 5) * (bits % 2 == 0 ? -1 : 1);
         const double real = key == 3 ? NAN : key == -3 ? -NAN : key;
         if (type == VSCAN_INT) ((int32_t *)(void *)made.elements)[i] = (int32_t)key;
-        if (type == VSCAN_LONG) ((int64_t *)(void *)made.elements)[i] = (int64_t)key * INT64_MAX;
+        if (type == VSCAN_LONG) ((int64_t *)(void *)made.elements)[i] = (int64_t)key * (INT64_MAX / 4);
         if (type == VSCAN_FLOAT) ((float *)(void *)made.elements)[i] = (float)real;
         if (type == VSCAN_DOUBLE) ((double *)(void *)made.elements)[i] = real;
     }
