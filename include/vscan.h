@@ -499,6 +499,7 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     reduce_columns, reduce_columns_by_offsets,                                    before
  *     reduce_extreme_rows,
  *     reduce_extreme_columns,
+ *     scan_extreme_rows, scan_extreme_columns,
  *     reduce_extreme_by_offsets
  *     sort, sort_by_offsets                         for a sort that needs more      vscan_sort_reserve
  *                                                   than any before
@@ -1195,7 +1196,10 @@ VSCAN_API vscan_status vscan_reduce_columns_by_offsets(vscan_ctx *ctx, vscan_op 
 
 /* ---- Maximum and minimum of rows, columns and segments --------------------------------------- */
 
-/** Options of vscan_reduce_extreme_rows and _columns, which explain the members, and _by_offsets. */
+/**
+ * Options of vscan_reduce_extreme_rows and _columns, which explain the members, of vscan_scan_extreme_rows and
+ * _columns, and of vscan_reduce_extreme_by_offsets.
+ */
 typedef struct vscan_extreme_lines_options {
     int64_t size;      /**< sizeof(vscan_extreme_lines_options) */
     int32_t direction; /**< a vscan_direction */
@@ -1237,6 +1241,28 @@ VSCAN_API vscan_status vscan_reduce_extreme_columns(vscan_ctx *ctx, vscan_op op,
                                                     int64_t columns, vscan_buffer *totals,
                                                     vscan_buffer *positions,
                                                     const vscan_extreme_lines_options *options);
+
+/**
+ * Running maximum or minimum of every row, or every column, of a matrix, with positions (cummax and cummin along an
+ * axis in other libraries): the results of a line are what vscan_scan_extreme gives for that line alone.
+ *   op, in, rows, columns   as in vscan_reduce_extreme_rows
+ *   out         of in's type and length, with in's pitch; in place, or no overlap. NULL: only the positions are written
+ *   positions   int or long, of in's length, with in's pitch. Overlaps no other argument. int only where a line, or with
+ *               in_vector the vector, has at most INT32_MAX elements
+ *   options     as in vscan_reduce_extreme_rows
+ * Elements and positions outside the rows stay as they are. If rows or columns is 0, nothing happens.
+ * Asynchronous; can be captured. The data is read and written once. Allocation as vscan_scan_rows.
+ * Statuses: as vscan_reduce_extreme_rows. Since 1.0.0.
+ */
+VSCAN_API vscan_status vscan_scan_extreme_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                               int64_t rows, int64_t columns, vscan_buffer *out,
+                                               vscan_buffer *positions,
+                                               const vscan_extreme_lines_options *options);
+VSCAN_API vscan_status vscan_scan_extreme_columns(vscan_ctx *ctx, vscan_op op,
+                                                  const vscan_buffer *in, int64_t rows,
+                                                  int64_t columns, vscan_buffer *out,
+                                                  vscan_buffer *positions,
+                                                  const vscan_extreme_lines_options *options);
 
 /**
  * Maximum or minimum of every segment, and its position, with segments given by offsets as in

@@ -43,6 +43,17 @@ static vscan_status check_positions(vscan_ctx *ctx, const char *name, const vsca
     return check_counting(ctx, name, positions, "in", in->n);
 }
 
+/* Results of each element, of which out may be NULL. */
+static vscan_status check_vectors(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *out,
+                                  const vscan_buffer *positions) {
+    TRY(vscan__check_length(ctx, "positions", positions, "in", in));
+    TRY(vscan__check_apart(ctx, "positions", positions, "in", in));
+    if (out == NULL) return VSCAN_OK;
+    TRY(vscan__check_like(ctx, "out", out, "in", in));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    return vscan__check_apart(ctx, "positions", positions, "out", out);
+}
+
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -55,15 +66,9 @@ vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer 
     struct vscan__extreme work;
     TRY(begin(ctx, op, in, options, &work));
     TRY(check_positions(ctx, "positions", positions, in));
-    TRY(vscan__check_length(ctx, "positions", positions, "in", in));
-    TRY(vscan__check_apart(ctx, "positions", positions, "in", in));
-    if (out != NULL) {
-        TRY(vscan__check_like(ctx, "out", out, "in", in));
-        TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
-        TRY(vscan__check_apart(ctx, "positions", positions, "out", out));
-        work.out = out->pointer;
-    }
+    TRY(check_vectors(ctx, in, out, positions));
     if (in->n == 0) return VSCAN_OK;
+    if (out != NULL) work.out = out->pointer;
     work.positions = positions->pointer;
     work.position_type = (int32_t)positions->type;
     return ctx->backend->extreme(ctx, &work);
@@ -130,15 +135,22 @@ static vscan_status begin_lines(vscan_ctx *ctx, vscan_op op, const vscan_buffer 
     return VSCAN_OK;
 }
 
-/* Vectors with an element for each line, which has so many elements at most. */
+/* Of positions in lines, which have so many elements at most. */
+static vscan_status check_counts(vscan_ctx *ctx, const vscan_buffer *in,
+                                 const vscan_buffer *positions, int64_t length,
+                                 struct vscan__extreme_lines *work) {
+    work->positions = positions->pointer;
+    work->position_type = (int32_t)positions->type;
+    return work->in_vector ? check_positions(ctx, "positions", positions, in)
+                           : check_counting(ctx, "positions", positions, "a line", length);
+}
+
+/* Vectors with an element for each line. */
 static vscan_status check_results(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *totals,
                                   const vscan_buffer *positions, int64_t length,
                                   struct vscan__extreme_lines *work) {
-    TRY(work->in_vector ? check_positions(ctx, "positions", positions, in)
-                        : check_counting(ctx, "positions", positions, "a line", length));
+    TRY(check_counts(ctx, in, positions, length, work));
     TRY(vscan__check_apart(ctx, "positions", positions, "in", in));
-    work->positions = positions->pointer;
-    work->position_type = (int32_t)positions->type;
     if (totals == NULL) return VSCAN_OK;
     TRY(vscan__check_type(ctx, "totals", totals, in->type));
     TRY(vscan__check_apart(ctx, "totals", totals, "in", in));
@@ -168,21 +180,30 @@ static vscan_status reduce_elements(vscan_ctx *ctx, const struct vscan__extreme_
     return ctx->backend->index(ctx, &index);
 }
 
+/* The shape of a matrix, and how many elements and positions there are. */
+static vscan_status begin_matrix(vscan_ctx *ctx, bool by_columns, vscan_op op,
+                                 const vscan_buffer *in, int64_t rows, int64_t columns,
+                                 const vscan_extreme_lines_options *options,
+                                 struct vscan__extreme_lines *work) {
+    vscan_extreme_lines_options set = {0};
+    TRY(begin_lines(ctx, op, in, options, &set, work));
+    TRY(vscan__check_shape(ctx, in, rows, columns, &set.pitch, &set.matrices));
+    work->lines = set.matrices * (by_columns ? columns : rows);
+    work->each = by_columns ? columns : work->lines;
+    work->apart = rows * set.pitch; /* rows have no second matrix */
+    work->length = by_columns ? rows : columns;
+    work->line_step = by_columns ? 1 : set.pitch;
+    work->step = by_columns ? set.pitch : 1;
+    work->columns = by_columns;
+    return VSCAN_OK;
+}
+
 static vscan_status reduce_lines(vscan_ctx *ctx, bool by_columns, vscan_op op,
                                  const vscan_buffer *in, int64_t rows, int64_t columns,
                                  const vscan_buffer *totals, const vscan_buffer *positions,
                                  const vscan_extreme_lines_options *options) {
     struct vscan__extreme_lines work;
-    vscan_extreme_lines_options set = {0};
-    TRY(begin_lines(ctx, op, in, options, &set, &work));
-    TRY(vscan__check_shape(ctx, in, rows, columns, &set.pitch, &set.matrices));
-    work.lines = set.matrices * (by_columns ? columns : rows);
-    work.each = by_columns ? columns : work.lines;
-    work.apart = rows * set.pitch; /* rows have no second matrix */
-    work.length = by_columns ? rows : columns;
-    work.line_step = by_columns ? 1 : set.pitch;
-    work.step = by_columns ? set.pitch : 1;
-    work.columns = by_columns;
+    TRY(begin_matrix(ctx, by_columns, op, in, rows, columns, options, &work));
     TRY(check_results(ctx, in, totals, positions, work.length, &work));
     TRY(vscan__check_lines(ctx, "positions", positions, work.lines));
     if (totals != NULL) TRY(vscan__check_lines(ctx, "totals", totals, work.lines));
@@ -192,27 +213,35 @@ static vscan_status reduce_lines(vscan_ctx *ctx, bool by_columns, vscan_op op,
     return ctx->backend->extreme_lines(ctx, &work);
 }
 
-vscan_status vscan_reduce_extreme_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                       int64_t rows, int64_t columns, vscan_buffer *totals,
-                                       vscan_buffer *positions,
-                                       const vscan_extreme_lines_options *options) {
-    VSCAN__ENTER(ctx);
-    VSCAN__FIND(ctx, in);
-    if (totals != NULL) VSCAN__FIND(ctx, totals);
-    VSCAN__FIND(ctx, positions);
-    return reduce_lines(ctx, false, op, in, rows, columns, totals, positions, options);
+static vscan_status scan_lines(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
+                               int64_t rows, int64_t columns, const vscan_buffer *out,
+                               const vscan_buffer *positions,
+                               const vscan_extreme_lines_options *options) {
+    struct vscan__extreme_lines work;
+    TRY(begin_matrix(ctx, by_columns, op, in, rows, columns, options, &work));
+    TRY(check_counts(ctx, in, positions, work.length, &work));
+    TRY(check_vectors(ctx, in, out, positions));
+    if (work.lines == 0 || work.length == 0) return VSCAN_OK;
+    work.scan = 1;
+    if (out != NULL) work.out = out->pointer;
+    return ctx->backend->extreme_lines(ctx, &work);
 }
 
-vscan_status vscan_reduce_extreme_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                          int64_t rows, int64_t columns, vscan_buffer *totals,
-                                          vscan_buffer *positions,
-                                          const vscan_extreme_lines_options *options) {
-    VSCAN__ENTER(ctx);
-    VSCAN__FIND(ctx, in);
-    if (totals != NULL) VSCAN__FIND(ctx, totals);
-    VSCAN__FIND(ctx, positions);
-    return reduce_lines(ctx, true, op, in, rows, columns, totals, positions, options);
-}
+/* The functions for rows and columns: a result of each line, or of each element. */
+#define LINES(name, call, by_columns, results)                                                     \
+    vscan_status name(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,           \
+                      int64_t columns, vscan_buffer *results, vscan_buffer *positions,             \
+                      const vscan_extreme_lines_options *options) {                                \
+        VSCAN__ENTER(ctx);                                                                         \
+        VSCAN__FIND(ctx, in);                                                                      \
+        if (results != NULL) VSCAN__FIND(ctx, results);                                            \
+        VSCAN__FIND(ctx, positions);                                                               \
+        return call(ctx, by_columns, op, in, rows, columns, results, positions, options);          \
+    }
+LINES(vscan_reduce_extreme_rows, reduce_lines, false, totals)
+LINES(vscan_reduce_extreme_columns, reduce_lines, true, totals)
+LINES(vscan_scan_extreme_rows, scan_lines, false, out)
+LINES(vscan_scan_extreme_columns, scan_lines, true, out)
 
 vscan_status vscan_reduce_extreme_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                              const vscan_buffer *offsets, vscan_buffer *totals,

@@ -209,7 +209,7 @@ typedef vscan_status vscan__extreme_fn(vscan_ctx *ctx, const struct vscan__extre
 
 /* The maximum or minimum of every line, with its position: of rows or columns, which are as in struct vscan__matrix, or
    of segments by offsets. Of equal elements the first one counts, in the direction. A line without elements has the
-   identity and position -1. */
+   identity and position -1. Or the running ones of rows or columns. */
 struct vscan__extreme_lines {
     int64_t n;                              /* by offsets: elements of in */
     int64_t lines;                          /* > 0; by offsets >= 0 */
@@ -217,8 +217,9 @@ struct vscan__extreme_lines {
     int64_t step;
     const void *in;
     const void *offsets;   /* lines + 1 positions, or NULL; late: OFFSETS */
-    void *totals;          /* one element a line, or NULL */
-    void *positions;       /* one position a line */
+    void *totals;          /* one element a line, or NULL; in a scan NULL */
+    void *out;             /* scan: where in's elements are, the same address or no overlap; or NULL */
+    void *positions;       /* one position a line; in a scan where in's elements are */
     int32_t type;          /* VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT or VSCAN_DOUBLE */
     int32_t position_type; /* VSCAN_INT or VSCAN_LONG */
     int32_t offset_type;   /* VSCAN_INT or VSCAN_LONG */
@@ -226,6 +227,7 @@ struct vscan__extreme_lines {
     int32_t min;           /* 0: the maximum; 1: the minimum */
     int32_t backward;      /* 0 or 1 */
     int32_t in_vector;     /* positions count elements 0: of the line; 1: of in */
+    int32_t scan;          /* 0 or 1 */
 };
 
 typedef vscan_status vscan__extreme_lines_fn(vscan_ctx *ctx,

@@ -122,6 +122,8 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
 vscan_status vscan__cpu_columns_by_offsets(vscan_ctx *ctx, const struct vscan__row_groups *work,
                                            const struct vscan__cpu_pair *pair); /* by_offsets.c */
 vscan__extreme_fn vscan__cpu_extreme;                               /* extreme.c */
+/* The same of a part of a vector, whose first element in memory has that position. */
+void vscan__cpu_extreme_from(vscan_ctx *ctx, const struct vscan__extreme *extreme, int64_t origin);
 vscan__extreme_lines_fn vscan__cpu_extreme_lines;                   /* extreme_lines.c */
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;              /* map.c */

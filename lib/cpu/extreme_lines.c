@@ -171,28 +171,73 @@ static void rows_part(void *of, int part, int parts) {
 }
 
 /* One row after the other, each by all threads. */
-static vscan_status each_row(vscan_ctx *ctx, const struct call *call) {
+static void each_row(vscan_ctx *ctx, const struct call *call) {
     const struct vscan__extreme_lines *work = call->work;
+    const int64_t of_position = work->position_type == VSCAN_INT ? 4 : 8;
     for (int64_t line = 0; line < work->lines; line++) {
         const int64_t first = line * work->line_step;
-        int64_t position;
+        char *const positions =
+            (char *)work->positions + (work->scan != 0 ? first : line) * of_position;
         const struct vscan__extreme row = {
             .n = work->length,
             .in = element_at(call, first),
+            .out = work->out != NULL ? (char *)work->out + first * call->size : NULL,
+            .positions = work->scan != 0 ? positions : NULL,
             .total = work->totals != NULL ? (char *)work->totals + line * call->size : NULL,
-            .position = &position,
+            .position = work->scan != 0 ? NULL : positions,
             .type = work->type,
-            .position_type = VSCAN_LONG,
+            .position_type = work->position_type,
             .min = work->min,
             .backward = work->backward};
-        (void)vscan__cpu_extreme(ctx, &row); /* always OK */
-        if (work->in_vector) position += first;
-        if (work->position_type == VSCAN_INT)
-            ((int32_t *)work->positions)[line] = (int32_t)position;
-        else
-            ((int64_t *)work->positions)[line] = position;
+        vscan__cpu_extreme_from(ctx, &row, work->in_vector != 0 ? first : 0);
     }
-    return VSCAN_OK;
+}
+
+/* ---- Scans ----------------------------------------------------------------------------------- */
+
+/* Of lines from that element on, which has that position. */
+static struct vscan__cpu_running running_of(const struct call *call, int64_t first,
+                                            int64_t position) {
+    const struct vscan__extreme_lines *work = call->work;
+    const bool wide = work->position_type == VSCAN_LONG;
+    return (struct vscan__cpu_running){
+        .in = element_at(call, first),
+        .out = work->out != NULL ? (char *)work->out + first * call->size : NULL,
+        .positions = (char *)work->positions + first * (wide ? 8 : 4),
+        .n = work->length,
+        .position = position,
+        .turn = call->turn,
+        .backward = work->backward != 0,
+        .wide = wide};
+}
+
+static void scan_rows_part(void *of, int part, int parts) {
+    const struct call *call = of;
+    const struct vscan__extreme_lines *work = call->work;
+    const int64_t from = first_of(work->lines, part, parts);
+    const int64_t first = from * work->line_step;
+    const bool in_vector = work->in_vector != 0;
+    const struct vscan__cpu_running running = running_of(call, first, in_vector ? first : 0);
+    call->loops->scan_lines(&running, first_of(work->lines, part + 1, parts) - from,
+                            work->line_step, in_vector ? work->line_step : 0);
+}
+
+static void scan_columns_part(void *of, int part, int parts) {
+    const struct call *call = of;
+    const struct vscan__extreme_lines *work = call->work;
+    const int64_t end = first_of(work->lines, part + 1, parts);
+    const int64_t sign = work->backward != 0 ? -1 : 1;
+    const int64_t begin = work->backward != 0 ? work->length - 1 : 0;
+    const bool in_vector = work->in_vector != 0;
+    for (int64_t line = first_of(work->lines, part, parts), lines; line < end; line += lines) {
+        const int64_t column = line % work->each;
+        const int64_t first = line / work->each * work->apart + column + begin * work->step;
+        lines = vscan__cpu_smaller(vscan__cpu_smaller(end - line, work->each - column), ABREAST);
+        const struct vscan__cpu_running running =
+            running_of(call, first, in_vector ? first : begin);
+        call->loops->scan_columns(&running, sign * work->step, lines,
+                                  sign * (in_vector ? work->step : 1), in_vector);
+    }
 }
 
 /* ---- Segments -------------------------------------------------------------------------------- */
@@ -264,9 +309,12 @@ vscan_status vscan__cpu_extreme_lines(vscan_ctx *ctx, const struct vscan__extrem
         threads = vscan__cpu_threads(ctx, work->lines * work->length / (WORTH / call.size));
     if (work->columns && threads > work->lines / NARROW) /* no band is narrow */
         threads = work->lines < NARROW ? 1 : (int)(work->lines / NARROW);
-    if (is_vector || (!work->columns && work->lines < threads &&
-                      work->length >= LONG_ROW / call.size))
-        return each_row(ctx, &call);
-    vscan__cpu_parallel(threads, work->columns ? columns_part : rows_part, &call);
+    if (is_vector ||
+        (!work->columns && work->lines < threads && work->length >= LONG_ROW / call.size))
+        each_row(ctx, &call);
+    else if (work->scan)
+        vscan__cpu_parallel(threads, work->columns ? scan_columns_part : scan_rows_part, &call);
+    else
+        vscan__cpu_parallel(threads, work->columns ? columns_part : rows_part, &call);
     return VSCAN_OK;
 }

@@ -296,8 +296,10 @@ static vscan_status extreme_lines(vscan_ctx *ctx, const struct vscan__extreme_li
     if (lines->lines == 1 && lines->offsets == NULL && lines->step == 1) {
         const struct vscan__extreme vector = {.n = lines->length,
                                               .in = lines->in,
+                                              .out = lines->out,
+                                              .positions = lines->scan ? lines->positions : NULL,
                                               .total = lines->totals,
-                                              .position = lines->positions,
+                                              .position = lines->scan ? NULL : lines->positions,
                                               .type = lines->type,
                                               .position_type = lines->position_type,
                                               .min = lines->min,

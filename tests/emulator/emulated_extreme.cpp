@@ -136,6 +136,37 @@ static void lines_case(bool by_columns, int type, int64_t rows, int64_t columns,
           vscan_ctx_synchronize(ctx), {&in, &totals, &positions});
 }
 
+/* Running ones of rows or columns. */
+static void scan_lines_case(bool by_columns, int type, int64_t rows, int64_t columns,
+                            bool all_shifts) {
+    const auto shift = [&] { return all_shifts ? (int)below(5) : 0; };
+    const int of = below(2) ? VSCAN_INT : VSCAN_LONG;
+    const int64_t gap = below(2) ? 0 : below(5), place = below(3);
+    const int64_t matrices = 1 + (below(3) == 0 && rows * columns < 30000 ? below(4) : 0);
+    const int64_t pitch = columns + gap, n = matrices * rows * pitch;
+    twins in(type, n, shift()), out(type, n, shift()), positions(of, n, shift());
+    draw_values(in);
+    twins &to = place == 1 ? in : out;
+    vscan_extreme_lines_options o = {};
+    o.size = sizeof o, o.direction = below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    o.in_vector = (int32_t)below(2), o.pitch = pitch, o.matrices = matrices;
+    vscan__extreme_lines work = {};
+    work.lines = matrices * (by_columns ? columns : rows), work.scan = 1;
+    work.n = n, work.each = by_columns ? columns : work.lines;
+    work.apart = rows * pitch, work.length = by_columns ? rows : columns;
+    work.line_step = by_columns ? 1 : pitch, work.step = by_columns ? pitch : 1;
+    work.columns = by_columns, work.in = in.at(), work.positions = positions.at();
+    if (place > 0) work.out = to.at();
+    work.type = type, work.position_type = of, work.in_vector = o.in_vector;
+    work.min = (int32_t)below(2), work.backward = o.direction != VSCAN_FORWARD;
+    const cudaError_t error = vscan__launch_extreme_lines(&launch, &work);
+    ok((by_columns ? vscan_scan_extreme_columns : vscan_scan_extreme_rows)(
+        ctx, work.min ? VSCAN_MIN : VSCAN_MAX, in.buffer(), rows, columns,
+        place > 0 ? to.buffer() : nullptr, positions.buffer(), &o));
+    check(by_columns ? "running columns with positions" : "running rows with positions", type, n,
+          error, vscan_ctx_synchronize(ctx), {&in, &out, &positions});
+}
+
 /* Segments of all lengths, mostly short ones. */
 static void segments_case(int type, int64_t segments, bool all_shifts) {
     const auto shift = [&] { return all_shifts ? (int)below(5) : 0; };
@@ -175,6 +206,7 @@ static void one_of_each() {
         reduce_case(type, below(6) ? n : n + tile_of(type) * (16 + below(90)), below(2));
         const int64_t rows = 1 + below((int64_t)1 << below(17)), columns = 1 + below(40000 / rows + 9);
         lines_case(below(2), type, rows, columns, below(2));
+        scan_lines_case(below(2), type, rows, columns, below(2));
         segments_case(type, below((int64_t)1 << below(12)), below(2));
     }
 }
@@ -197,8 +229,14 @@ static void one_across(int type) {
         "columns with positions", [&] { lines_case(true, type, 20000, 3, true); },
         [&] { lines_case(true, type, 15000 + below(999), 3, true); });
     across(
-        "segments with positions", [&] { segments_case(type, 300, true); },
-        [&] { segments_case(type, 99, true); });
+        "running rows with positions", [&] { scan_lines_case(false, type, 2, 30000, true); },
+        [&] { scan_lines_case(false, type, 9000 + below(999), 3, true); });
+    across(
+        "running columns with positions", [&] { scan_lines_case(true, type, 20000, 3, true); },
+        [&] { scan_lines_case(true, type, 2000 + below(999), 20, true); });
+    across(
+        "segments with positions", [&] { segments_case(type, 3000, true); },
+        [&] { segments_case(type, 1500, true); });
 }
 
 int main(int argc, char **argv) {

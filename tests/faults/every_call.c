@@ -38,6 +38,7 @@ enum name {
     ONE_INT,
     ONE_FLOAT,
     ONE_LONG,
+    TWO_INTS,
     EMPTY,
     WRAPPED,
     VIEW,
@@ -107,6 +108,7 @@ static void make_buffers(void) {
     make_buffer(ONE_INT, VSCAN_INT, 1);
     make_buffer(ONE_FLOAT, VSCAN_FLOAT, 1);
     make_buffer(ONE_LONG, VSCAN_LONG, 1);
+    make_buffer(TWO_INTS, VSCAN_INT, 2);
     make_buffer(EMPTY, VSCAN_INT, 0);
     static float wrapped[ROWS];
     void *const memory = run.backend == VSCAN_BACKEND_CUDA ? cudart_callers_memory() : wrapped;
@@ -283,6 +285,15 @@ static void pack(void) {
          NULL);
     CALL(vscan_reduce_extreme_rows, c, VSCAN_MAX, B(FLOATS), ROWS, 0, B(ROW_TOTALS), B(ROW_PLACES),
          NULL);
+    CALL(vscan_reduce_extreme_rows, c, VSCAN_MAX, B(FLOATS), 1, n, B(ONE_FLOAT), B(ONE_LONG), NULL);
+    CALL(vscan_reduce_extreme_columns, c, VSCAN_MAX, B(FLOATS), n / 2, 1, B(ONE_FLOAT), B(ONE_LONG),
+         SET(vscan_extreme_lines_options, .pitch = 2));
+    CALL(vscan_reduce_extreme_by_offsets, c, VSCAN_MAX, B(FLOATS), B(TWO_INTS), B(ONE_FLOAT),
+         B(ONE_LONG), NULL);
+    CALL(vscan_scan_extreme_rows, c, VSCAN_MAX, B(FLOATS), 1, n, B(FLOATS_OUT), B(LONGS_OUT), NULL);
+    CALL(vscan_scan_extreme_rows, c, VSCAN_MIN, B(INTS), ROWS, n / ROWS, NULL, B(PLACES), NULL);
+    CALL(vscan_scan_extreme_columns, c, VSCAN_MAX, B(DOUBLES), n / ROWS, ROWS, B(DOUBLES_OUT),
+         B(LONGS_OUT), SET(vscan_extreme_lines_options, .in_vector = 1));
     CALL(vscan_reduce_extreme_by_offsets, c, VSCAN_MAX, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS),
          B(SEGMENT_PLACES), NULL);
     CALL(vscan_split, c, B(INTS), B(BYTES), B(INTS_OUT),

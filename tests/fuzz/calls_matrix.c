@@ -306,41 +306,53 @@ void fuzz_reduce_columns_by_offsets(void) {
           m.to.handle, m.options));
 }
 
-/* Maxima or minima of lines, with positions. */
-static void draw_extreme(struct matrix *m, bool by_columns) {
+/* Maxima or minima of lines, with positions; all options but their size. */
+static vscan_extreme_lines_options draw_extreme(struct matrix *m, bool by_columns, bool reduce) {
     context_drawn();
     *m = (struct matrix){.by_columns = by_columns};
     m->op = enum_drawn(VSCAN_MAX, VSCAN_MIN, VSCAN_ERROR_ENUM);
     m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(NUMBERS);
-    int64_t lines = draw_in(m, type);
-    m->to = vector_drawn(type_drawn(INTEGERS), lines, OPEN);
-    if (below(4)) m->totals = vector_drawn(type, lines, OPEN);
+    const int64_t lines = draw_in(m, type), n = reduce ? lines : length_of(m->in, 0);
+    m->to = vector_drawn(type_drawn(INTEGERS), n, OPEN);
+    if (below(4))
+        m->totals = reduce ? vector_drawn(type, n, OPEN) : output_drawn(type, n, &m->in);
     hostile_shape(m);
     int32_t in_vector = (int32_t)below(2);
     if (hostile()) in_vector = 2 + (int32_t)below(200);
     if (in_vector > 1) refuse(VSCAN_ERROR_VALUE);
     const int64_t elements = check_shape(m), length = by_columns ? m->rows : m->columns;
-    lines = lines_in(m);
     check_buffer(m->in);
     check_buffer(m->to);
     check_type(m->in, NUMBERS);
     if (m->op != VSCAN_MAX && m->op != VSCAN_MIN) refuse(VSCAN_ERROR_ENUM);
     if (m->in.b != NULL && m->in.b->n < elements) refuse(VSCAN_ERROR_LENGTH);
     check_countable(m->to, in_vector && m->in.b != NULL ? m->in.b->n : length);
-    check_length(m->to, lines);
     check_apart(m->to, m->in);
+    return (vscan_extreme_lines_options){.size = sizeof(vscan_extreme_lines_options),
+                                         .direction = m->direction,
+                                         .in_vector = in_vector,
+                                         .pitch = m->pitch,
+                                         .matrices = m->matrices};
+}
+
+/* The elements of a line whose first one has that number, to `line`. */
+static void gather_line(const struct matrix *m, int64_t first, int64_t length, char *line) {
+    const int64_t size = bytes_of(m->in.b->type, 1), step = m->by_columns ? pitch_of(m) : 1;
+    for (int64_t i = 0; i < length; i++)
+        memcpy(line + i * size, shadow_of(m->in.b) + (first + i * step) * size, (size_t)size);
+}
+
+static void draw_reduce_extreme(struct matrix *m, bool by_columns) {
+    const vscan_extreme_lines_options o = draw_extreme(m, by_columns, true);
+    const int64_t lines = lines_in(m), length = by_columns ? m->rows : m->columns;
+    check_length(m->to, lines);
     if (m->totals.handle != NULL) {
         check_buffer(m->totals);
         check_lines(m->totals, m, lines);
         check_apart(m->totals, m->in);
         check_apart(m->totals, m->to);
     }
-    const vscan_extreme_lines_options o = {.size = sizeof o,
-                                           .direction = m->direction,
-                                           .in_vector = in_vector,
-                                           .pitch = m->pitch,
-                                           .matrices = m->matrices};
     m->options = options_drawn(&o, sizeof o);
     if (!right()) return;
     const vscan_type given = m->in.b->type;
@@ -349,24 +361,60 @@ static void draw_extreme(struct matrix *m, bool by_columns) {
     char *const totals = m->totals.handle != NULL ? copy_of(m->totals) : NULL;
     for (int64_t l = 0; l < lines; l++) {
         const int64_t first = length > 0 ? first_of(m, l) : 0;
-        for (int64_t i = 0; i < length; i++)
-            memcpy(line + i * size, shadow_of(m->in.b) + (first + i * step) * size, (size_t)size);
+        gather_line(m, first, length, line);
         const int64_t best = extreme_expected((vscan_op)m->op, given, length, line,
                                               m->direction != 0,
                                               totals != NULL ? totals + l * size : NULL);
         extreme_put_position(m->to.b->type, at, l,
-                             best >= 0 && in_vector ? first + best * step : best);
+                             best >= 0 && o.in_vector ? first + best * step : best);
     }
     expect(m->to, at);
     if (totals != NULL) expect(m->totals, totals);
 }
 
-#define EXTREME(name, by_columns)                                                                  \
+static void draw_scan_extreme(struct matrix *m, bool by_columns) {
+    const vscan_extreme_lines_options o = draw_extreme(m, by_columns, false);
+    const int64_t lines = lines_in(m), length = by_columns ? m->rows : m->columns;
+    if (m->in.b != NULL) check_length(m->to, m->in.b->n);
+    if (m->totals.handle != NULL) {
+        check_buffer(m->totals);
+        if (m->in.b != NULL) check_lines(m->totals, m, m->in.b->n);
+        check_same_or_apart(m->totals, m->in);
+        check_apart(m->totals, m->to);
+    }
+    m->options = options_drawn(&o, sizeof o);
+    if (!right()) return;
+    const vscan_type given = m->in.b->type;
+    const int64_t size = bytes_of(given, 1), step = by_columns ? pitch_of(m) : 1;
+    const int64_t all = lines > 0 ? length : 0;
+    char *const line = scratch(all * size + 8), *const scanned = scratch(all * size + 8);
+    int64_t *const places = scratch(all * 8 + 8);
+    char *const at = copy_of(m->to), *out = NULL;
+    if (m->totals.handle != NULL) out = copy_of(m->totals);
+    for (int64_t l = 0; all > 0 && l < lines; l++) {
+        const int64_t first = first_of(m, l);
+        gather_line(m, first, length, line);
+        extreme_reference((vscan_op)m->op, given, length, line, m->direction != 0, scanned,
+                          VSCAN_LONG, places);
+        for (int64_t i = 0; i < length; i++) {
+            const int64_t k = first + i * step;
+            if (out != NULL) memcpy(out + k * size, scanned + i * size, (size_t)size);
+            extreme_put_position(m->to.b->type, at, k,
+                                 o.in_vector ? first + places[i] * step : places[i]);
+        }
+    }
+    expect(m->to, at);
+    if (out != NULL) expect(m->totals, out);
+}
+
+#define EXTREME(name, draw, by_columns)                                                            \
     void fuzz_##name(void) {                                                                       \
         struct matrix m;                                                                           \
-        draw_extreme(&m, by_columns);                                                              \
+        draw(&m, by_columns);                                                                      \
         MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.rows, m.columns,       \
                             m.totals.handle, m.to.handle, m.options));                             \
     }
-EXTREME(reduce_extreme_rows, false)
-EXTREME(reduce_extreme_columns, true)
+EXTREME(reduce_extreme_rows, draw_reduce_extreme, false)
+EXTREME(reduce_extreme_columns, draw_reduce_extreme, true)
+EXTREME(scan_extreme_rows, draw_scan_extreme, false)
+EXTREME(scan_extreme_columns, draw_scan_extreme, true)

@@ -370,6 +370,8 @@ int64_t *runs_expected(const struct runs *r, int64_t *count);
     X(scan_by_offsets)                                                                             \
     X(scan_columns)                                                                                \
     X(scan_extreme)                                                                                \
+    X(scan_extreme_columns)                                                                        \
+    X(scan_extreme_rows)                                                                           \
     X(scan_rows)                                                                                   \
     X(scan_rows_segmented)                                                                         \
     X(scan_segmented)                                                                              \

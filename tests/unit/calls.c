@@ -50,6 +50,8 @@ static const char *const family_names[CALL_FAMILIES] = {
     "reduce_extreme_rows",
     "reduce_extreme_columns",
     "reduce_extreme_offsets",
+    "scan_extreme_rows",
+    "scan_extreme_columns",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                    "bit", "long",  "uint8"};
@@ -72,7 +74,8 @@ const char *call_text(const struct call *c, char text[CALL_TEXT]) {
 
 static bool is_matrix(enum call_family f) {
     return (f >= CALL_SCAN_ROWS && f <= CALL_REDUCE_COLUMNS_OFFSETS) || f == CALL_EXTREME_ROWS ||
-           f == CALL_EXTREME_COLUMNS;
+           f == CALL_EXTREME_COLUMNS || f == CALL_SCAN_EXTREME_ROWS ||
+           f == CALL_SCAN_EXTREME_COLUMNS;
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------- */
@@ -107,8 +110,7 @@ struct call call_draw(struct inputs_random *random, enum call_family family, int
     struct call c = {.family = family};
     int64_t types = 4;
     const bool extreme = family == CALL_SCAN_EXTREME || family == CALL_REDUCE_EXTREME ||
-                         family == CALL_EXTREME_ROWS || family == CALL_EXTREME_COLUMNS ||
-                         family == CALL_EXTREME_OFFSETS;
+                         (family >= CALL_EXTREME_ROWS && family <= CALL_SCAN_EXTREME_COLUMNS);
     if (family == CALL_PACK_COMPARE) types = 5;
     if (family == CALL_PACK || family == CALL_SPLIT || family == CALL_SPLIT_SEGMENTED ||
         family == CALL_DISTRIBUTE_SEGMENTED)

@@ -57,6 +57,8 @@ enum call_family {
     CALL_EXTREME_ROWS,
     CALL_EXTREME_COLUMNS,
     CALL_EXTREME_OFFSETS,
+    CALL_SCAN_EXTREME_ROWS,
+    CALL_SCAN_EXTREME_COLUMNS,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

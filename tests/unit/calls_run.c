@@ -207,6 +207,8 @@ static void set_outputs(struct call_ready *r) {
         o[0].type = c->position_type;
         break;
     case CALL_SCAN_EXTREME:
+    case CALL_SCAN_EXTREME_ROWS:
+    case CALL_SCAN_EXTREME_COLUMNS:
         o[0].type = c->position_type;
         o[1].n = c->extra ? c->n : 0;
         break;
@@ -420,6 +422,12 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
     case CALL_EXTREME_COLUMNS:
         return vscan_reduce_extreme_columns(ctx, c->op, r->in, c->rows, c->columns, out[1], out[0],
                                             &lines);
+    case CALL_SCAN_EXTREME_ROWS:
+        return vscan_scan_extreme_rows(ctx, c->op, r->in, c->rows, c->columns, out[1], out[0],
+                                       &lines);
+    case CALL_SCAN_EXTREME_COLUMNS:
+        return vscan_scan_extreme_columns(ctx, c->op, r->in, c->rows, c->columns, out[1], out[0],
+                                          &lines);
     case CALL_EXTREME_OFFSETS:
         return vscan_reduce_extreme_by_offsets(ctx, c->op, r->in, r->offsets, out[1], out[0],
                                                &lines);

@@ -30,19 +30,23 @@ static cudaError_t launch_total(const vscan__launch *launch, const vscan__extrem
                  extreme_threads, 0, launch->stream, a, launch->may_overlap);
 }
 
-template <class I, bool Real>
+template <class I>
 static cudaError_t launch_extreme(const vscan__launch *launch, const vscan__extreme *work) {
-    if (work->positions == nullptr) return launch_total<I, Real>(launch, work);
+    if (work->positions == nullptr) {
+        const bool real = work->type == VSCAN_FLOAT || work->type == VSCAN_DOUBLE;
+        return real ? launch_total<I, true>(launch, work) : launch_total<I, false>(launch, work);
+    }
     constexpr int64_t size = sizeof(I), V = 16 / size;
-    extreme_arguments a = {};
+    extreme_arguments<I> a = {};
     a.work = *work;
+    a.order = any_extreme_order<I>::of(*work);
     a.lookback = lookback_of(launch);
     a.wide_in = chunks_fit(work, work->in, size, V);
     a.wide_out = chunks_fit(work, work->out, size, V);
     a.wide_positions = chunks_fit(work, work->positions, map_size(work->position_type), V);
     const int64_t tiles = (work->n + extreme_items<I> - 1) / extreme_items<I>;
     const int64_t resident = (int64_t)extreme_blocks * launch->multiprocessors;
-    return start(scan_extreme<I, Real>, tiles < resident ? tiles : resident, extreme_threads, 0,
+    return start(scan_extreme<I>, tiles < resident ? tiles : resident, extreme_threads, 0,
                  launch->stream, a, launch->may_overlap);
 }
 
@@ -52,8 +56,6 @@ using namespace vscan;
 
 extern "C" cudaError_t vscan__launch_extreme(const vscan__launch *launch,
                                              const vscan__extreme *work) {
-    return work->type == VSCAN_INT     ? launch_extreme<int32_t, false>(launch, work)
-           : work->type == VSCAN_LONG  ? launch_extreme<int64_t, false>(launch, work)
-           : work->type == VSCAN_FLOAT ? launch_extreme<int32_t, true>(launch, work)
-                                       : launch_extreme<int64_t, true>(launch, work);
+    return map_size(work->type) == 8 ? launch_extreme<int64_t>(launch, work)
+                                     : launch_extreme<int32_t>(launch, work);
 }

@@ -37,28 +37,39 @@ static constexpr int extreme_lookers = 8;
 template <class I>
 static constexpr int extreme_items = extreme_threads *extreme_chunks * 16 / (int)sizeof(I);
 
-struct extreme_arguments {
-    vscan__extreme work;
-    lookback_memory lookback;
-    bool wide_in, wide_out, wide_positions; /* whole chunks are aligned */
-};
-
 /* Keys of elements, whose bits are I, and elements of keys. Every NaN is the greatest integer, which becomes a NaN
-   again. */
-template <class I, bool Real>
-struct extreme_order {
+   again. What tells maximum from minimum and integers from numbers are members: one kernel serves all of a size. */
+template <class I>
+struct any_extreme_order {
     static constexpr I highest = (I)(sizeof(I) == 4 ? INT32_MAX : INT64_MAX);
     static constexpr I lowest = ~highest; /* loses to everything, or ties */
-    static constexpr I infinity = (I)(sizeof(I) == 4 ? 0x7f800000 : INT64_C(0x7ff0000000000000));
-    static constexpr I worst = Real ? ~infinity : lowest; /* of an element: for max -infinity's */
-    static DEVICE I key(I x, I transform) {
-        if (!Real) return x ^ transform;
-        return (x & highest) > infinity ? highest : x ^ (x < 0 ? highest : 0) ^ transform;
+    I transform; /* -1 for the minimum */
+    I flipped;   /* the bits that are inverted where the sign is set: of integers none */
+    I infinity;  /* what has more than this besides the sign is a NaN: of integers nothing */
+
+    template <class Work>
+    static any_extreme_order of(const Work &work) {
+        const bool real = work.type == VSCAN_FLOAT || work.type == VSCAN_DOUBLE;
+        const I infinite = (I)(sizeof(I) == 4 ? 0x7f800000 : INT64_C(0x7ff0000000000000));
+        return {work.min ? (I)-1 : (I)0, real ? highest : (I)0, real ? infinite : highest};
     }
-    static DEVICE I element(I key, I transform) {
+    DEVICE I key(I x) const {
+        return (x & highest) > infinity ? highest : x ^ (x < 0 ? flipped : 0) ^ transform;
+    }
+    DEVICE I element(I key) const {
         const I x = key ^ transform;
-        return Real && x < 0 ? x ^ highest : x;
+        return x < 0 ? x ^ flipped : x;
     }
+    /* The identity: loses to all elements, or ties. */
+    DEVICE I nothing() const { return element(~infinity); }
+};
+
+template <class I>
+struct extreme_arguments {
+    vscan__extreme work;
+    any_extreme_order<I> order;
+    lookback_memory lookback;
+    bool wide_in, wide_out, wide_positions; /* whole chunks are aligned */
 };
 
 /* P: int32_t for a place in a tile, int64_t for a position in the vector. */
@@ -124,9 +135,9 @@ static DEVICE void store_positions(void *vector, int64_t n, bool backward, int64
     }
 }
 
-template <class I, bool Real>
+template <class I>
 struct extreme_kernel : chained_kernel {
-    using order = extreme_order<I, Real>;
+    static constexpr I lowest = any_extreme_order<I>::lowest;
     using in_tile = extreme_pair<I, int32_t>;
     static constexpr int V = 16 / (int)sizeof(I), chunks = extreme_chunks;
     static constexpr int items = extreme_items<I>;
@@ -143,17 +154,16 @@ struct extreme_kernel : chained_kernel {
         alignas(16) I own[chunks][extreme_threads][V];
     };
 
-    const extreme_arguments &a;
+    const extreme_arguments<I> &a;
     shared_memory &shared;
     const vscan__extreme &w = a.work;
     const int64_t n = w.n;
-    const I transform = w.min ? (I)-1 : (I)0;
     const int tiles;
     I next[chunks][V];                                     /* keys of the next tile */
     in_tile before_warp;                                   /* in the tile in hand */
-    extreme_pair<I, int64_t> earlier = {order::lowest, 0}; /* before the tile in hand */
+    extreme_pair<I, int64_t> earlier = {lowest, 0}; /* before the tile in hand */
 
-    DEVICE extreme_kernel(const extreme_arguments &a, shared_memory &shared)
+    DEVICE extreme_kernel(const extreme_arguments<I> &a, shared_memory &shared)
         : a(a), shared(shared), tiles((int)((a.work.n + items - 1) / items)) {}
 
     /* The place in the tile of element 0 of this lane's chunk r. */
@@ -194,7 +204,7 @@ struct extreme_kernel : chained_kernel {
             load_chunks_where(x, from, step, (I)0, [&](int r, int j) {
                 return first + place_of(r) + (w.backward ? V - 1 - j : j) < n;
             });
-        in_tile best = {order::lowest, place_of(0)};
+        in_tile best = {lowest, place_of(0)};
 #pragma unroll
         for (int r = 0; r < chunks; ++r)
 #pragma unroll
@@ -202,7 +212,7 @@ struct extreme_kernel : chained_kernel {
                 const I raw = w.backward ? x[r][V - 1 - j] : x[r][j];
                 const int place = place_of(r) + j;
                 next[r][j] =
-                    whole || first + place < n ? order::key(raw, transform) : order::lowest;
+                    whole || first + place < n ? a.order.key(raw) : lowest;
                 best.then(next[r][j], place);
             }
         best.reduce();
@@ -211,10 +221,10 @@ struct extreme_kernel : chained_kernel {
 
     DEVICE void publish(const chained_launch &launch, int tile) {
         if (warp != 0) return;
-        in_tile best = {order::lowest, 0};
+        in_tile best = {lowest, 0};
         if (lane < extreme_warps) best = shared.bests[lane];
         best.template scan<extreme_warps>();
-        if (lane == 0) shared.before[0] = {order::lowest, 0};
+        if (lane == 0) shared.before[0] = {lowest, 0};
         if (lane < extreme_warps - 1) shared.before[lane + 1] = best;
         if (lane == extreme_warps - 1) {
             shared.tile = best;
@@ -225,7 +235,7 @@ struct extreme_kernel : chained_kernel {
 
     DEVICE void look_back(const chained_launch &launch, int seen, int tile) {
         if (warp >= extreme_lookers) return;
-        extreme_pair<I, int64_t> best = {order::lowest, INT64_MAX};
+        extreme_pair<I, int64_t> best = {lowest, INT64_MAX};
         for (int t = seen + (int)threadIdx.x; t < tile; t += 32 * extreme_lookers) {
             I key;
             uint32_t place;
@@ -252,7 +262,7 @@ struct extreme_kernel : chained_kernel {
         extreme_pair<I, int64_t> best = earlier;
         best.then(shared.tile.key, first + shared.tile.at);
         const int64_t position = in_memory(best.at);
-        if (w.total != nullptr) *(I *)w.total = order::element(best.key, transform);
+        if (w.total != nullptr) *(I *)w.total = a.order.element(best.key);
         if (w.position_type == VSCAN_INT)
             *(int32_t *)w.position = (int32_t)position;
         else
@@ -287,7 +297,7 @@ struct extreme_kernel : chained_kernel {
 #pragma unroll
             for (int j = 0; j < V; ++j) {
                 running.then(own[j], place_of(r) + j);
-                y[j] = order::element(running.key, transform);
+                y[j] = a.order.element(running.key);
                 positions[j] = in_memory(running.at < 0 ? earlier.at : first + running.at);
             }
             const int64_t i = first + place_of(r);
@@ -302,10 +312,10 @@ struct extreme_kernel : chained_kernel {
     }
 };
 
-template <class I, bool Real>
+template <class I>
 __global__ void __launch_bounds__(extreme_threads, extreme_blocks)
-    scan_extreme(const __grid_constant__ extreme_arguments a) {
-    using kernel = extreme_kernel<I, Real>;
+    scan_extreme(const __grid_constant__ extreme_arguments<I> a) {
+    using kernel = extreme_kernel<I>;
     __shared__ typename kernel::shared_memory shared;
     grid_dependency_wait(false);
     kernel extreme(a, shared);

@@ -5,8 +5,8 @@
  * A pair of a key and a position is combined in any order: of equal keys the position that comes first counts. So
  * nothing here follows the order of a line. A block has `width` lines, and `height` threads for each; adjacent threads
  * have adjacent elements in memory, which are those of a row or of adjacent columns. A thread goes through its elements
- * with 8 loads in flight. The threads of a row combine by shuffles, as far as they are in one warp; what is left, and
- * columns, in shared memory.
+ * with 8 loads in flight, of long rows 4 of 16 bytes. The threads of a row combine by shuffles, as far as they are in
+ * one warp; what is left, and columns, in shared memory.
  *
  * Where there are too few lines for all threads of the GPU, a line is cut into chunks. Each block but that of the last
  * chunk publishes its best keys and their places in the chunk (protocol/lookback.cuh), and the last one reads them. It
@@ -27,30 +27,6 @@ static constexpr int lines_blocks = sizeof(I) == 4 ? 3 : 2; /* of so many, of a 
 static constexpr int lines_loads = 8;                       /* in flight, of a thread */
 static constexpr int lines_most = (int)head_count_mask + 1; /* elements of a chunk: places of 15 bits */
 
-/* The order of elements whose bits are I: as extreme_order, with what is different in numbers as members. */
-template <class I>
-struct any_extreme_order {
-    static constexpr I highest = (I)(sizeof(I) == 4 ? INT32_MAX : INT64_MAX), lowest = ~highest;
-    I transform; /* -1 for the minimum */
-    I flipped;   /* the bits that are inverted where the sign is set: of integers none */
-    I infinity;  /* what has more than this besides the sign is a NaN: of integers nothing */
-
-    static any_extreme_order of(const vscan__extreme_lines &work) {
-        const bool real = work.type == VSCAN_FLOAT || work.type == VSCAN_DOUBLE;
-        const I infinite = extreme_order<I, true>::infinity;
-        return {work.min ? (I)-1 : (I)0, real ? highest : (I)0, real ? infinite : highest};
-    }
-    DEVICE I key(I x) const {
-        return (x & highest) > infinity ? highest : x ^ (x < 0 ? flipped : 0) ^ transform;
-    }
-    DEVICE I element(I key) const {
-        const I x = key ^ transform;
-        return x < 0 ? x ^ flipped : x;
-    }
-    /* The identity: loses to all elements, or ties. */
-    DEVICE I nothing() const { return element(~infinity); }
-};
-
 template <class I>
 struct extreme_lines_arguments {
     vscan__extreme_lines work;
@@ -60,6 +36,7 @@ struct extreme_lines_arguments {
     int32_t length, chunks; /* of a chunk, and of a line */
     int64_t origin;         /* where a line's first element is in the direction */
     int64_t step, jump;     /* to the next one, and to the next one of a thread */
+    bool wide;              /* rows by accesses of 16 bytes */
 };
 
 template <class I>
@@ -81,6 +58,44 @@ static DEVICE void reduce_over(extreme_pair<I, P> &best, int lanes) {
         const P y_at = __shfl_xor_sync(warp_mask, best.at, d);
         best.with(y, y_at);
     }
+}
+
+/* The best of a thread's elements of a chunk of a row, by accesses of 16 bytes, of which the first and the last may be
+   parts. Vectors are counted in the direction. from: the chunk's first element in memory. */
+template <class I>
+static DEVICE extreme_pair<I, int32_t> best_of_vectors(const extreme_lines_arguments<I> &a,
+                                                       const I *from, int length, int y) {
+    constexpr int V = 16 / (int)sizeof(I), loads = 4; /* in flight */
+    const bool backward = a.work.backward;
+    const int skew = (int)((uintptr_t)from / sizeof(I) % V), vectors = (skew + length + V - 1) / V;
+    const int shift = backward ? length + skew - vectors * V : -skew;
+    extreme_pair<I, int32_t> best = {~a.order.infinity, y * V}; /* no key is less */
+#pragma unroll 1
+    for (int v = y; v < vectors; v += loads * a.height) {
+        I x[loads][V];
+#pragma unroll
+        for (int l = 0; l < loads; ++l) {
+            const int at = v + l * a.height, begin = (backward ? vectors - 1 - at : at) * V - skew;
+            if (at < vectors && begin >= 0 && begin + V <= length) {
+                load_wide<I, V>(x[l], from + begin);
+            } else {
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    x[l][j] = a.order.nothing();
+                    if (at < vectors && begin + j >= 0 && begin + j < length)
+                        x[l][j] = from[begin + j];
+                }
+            }
+        }
+#pragma unroll
+        for (int l = 0; l < loads; ++l)
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const int place = (v + l * a.height) * V + j + shift;
+                best.then(a.order.key(backward ? x[l][V - 1 - j] : x[l][j]), place);
+            }
+    }
+    return best;
 }
 
 template <class I>
@@ -112,8 +127,10 @@ __global__ void __launch_bounds__(lines_threads, lines_blocks<I>)
     const int length = w.length - first < a.length ? (int)(w.length - first) : a.length;
     const I *at = (const I *)w.in + begin + a.origin + (first + y) * a.step;
     best_in_chunk best = {lowest, y};
+    if (a.wide && there)
+        best = best_of_vectors(a, w.backward ? at - (length - 1 - y) : at - y, length, y);
 #pragma unroll 1
-    for (int i = y; there && i < length; i += loads * a.height) {
+    for (int i = y; !a.wide && there && i < length; i += loads * a.height) {
         I value[loads];
         const auto load = [&](int from) {
 #pragma unroll
@@ -217,6 +234,7 @@ __global__ void __launch_bounds__(lines_threads, lines_blocks<I>)
 
 struct lines_shape {
     int64_t groups, threads, width, height, length, chunks;
+    bool wide;
 };
 
 static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extreme_lines &work) {
@@ -254,6 +272,8 @@ static lines_shape lines_shape_of(const vscan__launch *launch, const vscan__extr
     }
     s.length = (work.length + chunks - 1) / chunks;
     s.chunks = (work.length + s.length - 1) / s.length;
+    const int64_t vector = 16 / map_size(work.type);
+    s.wide = !work.columns && s.length >= 4 * vector * s.height; /* several of a thread */
     return s;
 }
 
@@ -271,7 +291,8 @@ static cudaError_t launch_extreme_lines(const vscan__launch *launch,
                                           (int32_t)s.chunks,
                                           work->backward ? (work->length - 1) * work->step : 0,
                                           work->backward ? -work->step : work->step,
-                                          (work->backward ? -work->step : work->step) * s.height};
+                                          (work->backward ? -work->step : work->step) * s.height,
+                                          s.wide};
     return start(reduce_extreme_lines<I>, s.groups * s.chunks, (int)s.threads, 0, launch->stream, a,
                  launch->may_overlap);
 }

@@ -27,6 +27,23 @@ static constexpr int extreme_partitions = 2;
 static_assert(extreme_most_tiles * extreme_warps <= (int)head_count_mask,
               "a region's number fits where other kernels have the number of heads");
 
+/* As any_extreme_order, of one kind of elements: here the fewer instructions are seen. */
+template <class I, bool Real>
+struct extreme_order {
+    static constexpr I highest = (I)(sizeof(I) == 4 ? INT32_MAX : INT64_MAX);
+    static constexpr I lowest = ~highest; /* loses to everything, or ties */
+    static constexpr I infinity = (I)(sizeof(I) == 4 ? 0x7f800000 : INT64_C(0x7ff0000000000000));
+    static constexpr I worst = Real ? ~infinity : lowest; /* of an element: for max -infinity's */
+    static DEVICE I key(I x, I transform) {
+        if (!Real) return x ^ transform;
+        return (x & highest) > infinity ? highest : x ^ (x < 0 ? highest : 0) ^ transform;
+    }
+    static DEVICE I element(I key, I transform) {
+        const I x = key ^ transform;
+        return Real && x < 0 ? x ^ highest : x;
+    }
+};
+
 struct extreme_total_arguments {
     vscan__extreme work;
     lookback_memory lookback;

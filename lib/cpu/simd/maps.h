@@ -400,14 +400,174 @@ enum { EXTREME_BLOCK = 1024 }; /* elements of longer vectors, whose greatest key
             numbers[j] = number[j];                                                                \
         }                                                                                          \
     }
-#define EXTREMES(name, I, KEYS, MAX, INFINITE)                                                     \
+
+/* Elements of keys, as vscan__extreme_element. MAX of integers: 0. */
+#define ELEMENT(I, key, MAX) (((key) ^ (I)turn) ^ (SIGNS(I, (key) ^ (I)turn) & (MAX)))
+
+enum { EXTREME_GROUP = 16 }; /* elements of which mostly none is greater than all before */
+
+/* Of long stretches. */
+#define FILL(T)                                                                                    \
+    static __attribute__((noinline)) void fill_##T(void *to, int64_t n, T value) {                 \
+        T *const all = to;                                                                         \
+        EACH(i, n) all[i] = value;                                                                 \
+    }
+FILL(int32_t)
+FILL(int64_t)
+#undef FILL
+/* Element `i` after element, in the direction. */
+#define SCAN_SERIAL(name, I, KEYS, MAX, INFINITE, REAL)                                            \
+    static __attribute__((noinline)) void scan_serial_##name(                                      \
+        const struct vscan__cpu_running *r, int64_t low, int64_t n, I *best, int64_t *best_at) {   \
+        const int32_t turn = r->turn;                                                              \
+        const I *const x = (const I *)r->in + low;                                                 \
+        I *const out = r->out != NULL ? (I *)r->out + low : NULL, most = *best;                    \
+        int32_t *const ints = (int32_t *)r->positions + low;                                       \
+        int64_t *const longs = (int64_t *)r->positions + low, step = r->backward ? -1 : 1;         \
+        int64_t at = *best_at;                                                                     \
+        for (int64_t k = 0, i = r->backward ? n - 1 : 0; k < n; k++, i += step) {                  \
+            const I key = KEYS(I, x[i], MAX, INFINITE);                                            \
+            const int64_t record = -(int64_t)(key > most); /* no branch, which would be guessed */ \
+            most ^= (most ^ key) & (I)record;                                                      \
+            at ^= (at ^ (r->position + low + i)) & record;                                         \
+            if (r->wide)                                                                           \
+                longs[i] = at;                                                                     \
+            else                                                                                   \
+                ints[i] = (int32_t)at;                                                             \
+            if (out != NULL) out[i] = ELEMENT(I, most, REAL);                                      \
+        }                                                                                          \
+        *best = most;                                                                              \
+        *best_at = at;                                                                             \
+    }
+/* Whether no element of a group is greater than the best before; then all results are the same. */
+#define SCAN_GROUP(name, I, KEYS, MAX, INFINITE, REAL)                                             \
+    static bool scan_group_##name(const struct vscan__cpu_running *r, int64_t low, I best,         \
+                                  int64_t at) {                                                    \
+        const int32_t turn = r->turn;                                                              \
+        const I *const x = (const I *)r->in + low;                                                 \
+        enum { L = VECTOR_BYTES / (int)sizeof(I) };                                                \
+        vector_##name any = {0};                                                                   \
+        for (int i = 0; i < EXTREME_GROUP; i += L) {                                               \
+            vector_##name here;                                                                    \
+            memcpy(&here, x + i, sizeof here);                                                     \
+            here = KEYS(I, here, MAX, INFINITE);                                                   \
+            any |= here > best - (vector_##name){0};                                               \
+        }                                                                                          \
+        int64_t greater[VECTOR_BYTES / 8];                                                         \
+        memcpy(greater, &any, sizeof any);                                                         \
+        for (int i = 1; i < VECTOR_BYTES / 8; i++) greater[0] |= greater[i];                       \
+        if (greater[0] != 0) return false;                                                         \
+        int32_t *const ints = (int32_t *)r->positions + low;                                       \
+        int64_t *const longs = (int64_t *)r->positions + low;                                      \
+        if (r->wide)                                                                               \
+            EACH(i, EXTREME_GROUP) longs[i] = at;                                                  \
+        else                                                                                       \
+            EACH(i, EXTREME_GROUP) ints[i] = (int32_t)at;                                          \
+        if (r->out == NULL) return true;                                                           \
+        I *const out = (I *)r->out + low;                                                          \
+        EACH(i, EXTREME_GROUP) out[i] = ELEMENT(I, best, REAL);                                    \
+        return true;                                                                               \
+    }
+/* Blocks of which no element is greater than all before are filled; others are gone through by groups. */
+#define SCAN_LINE(name, I, REAL)                                                                   \
+    static bool scan_block_##name(const struct vscan__cpu_running *r, int64_t low, int64_t n,      \
+                                  I best, int64_t at) {                                            \
+        const int32_t turn = r->turn;                                                              \
+        if (highest_##name((const I *)r->in + low, n, turn) > best) return false;                  \
+        if (r->wide)                                                                               \
+            fill_int64_t((int64_t *)r->positions + low, n, at);                                    \
+        else                                                                                       \
+            fill_int32_t((int32_t *)r->positions + low, n, (int32_t)at);                           \
+        if (r->out != NULL) fill_##I((I *)r->out + low, n, ELEMENT(I, best, REAL));                \
+        return true;                                                                               \
+    }                                                                                              \
+    static void scan_##name(const struct vscan__cpu_running *r, int64_t *key, int64_t *at) {       \
+        const int64_t n = r->n;                                                                    \
+        I best = (I)*key;                                                                          \
+        for (int64_t k = 0, count; k < n; k += count) {                                            \
+            count = n - k < EXTREME_BLOCK ? n - k : EXTREME_BLOCK;                                 \
+            const int64_t block = r->backward ? n - k - count : k;                                 \
+            if (n > EXTREME_BLOCK && scan_block_##name(r, block, count, best, *at)) continue;      \
+            for (int64_t g = 0, some; g < count; g += some) {                                      \
+                some = count - g < EXTREME_GROUP ? count - g : EXTREME_GROUP;                      \
+                const int64_t low = r->backward ? block + count - g - some : block + g;            \
+                if (some == EXTREME_GROUP && g + k > 0 && scan_group_##name(r, low, best, *at))    \
+                    continue;                                                                      \
+                scan_serial_##name(r, low, some, &best, at);                                       \
+            }                                                                                      \
+        }                                                                                          \
+        *key = best;                                                                               \
+    }                                                                                              \
+    static void scan_lines_##name(const struct vscan__cpu_running *r, int64_t lines,               \
+                                  int64_t line_step, int64_t next_line) {                          \
+        struct vscan__cpu_running line = *r;                                                       \
+        for (int64_t l = 0; l < lines; l++) {                                                      \
+            int64_t key = sizeof(I) == 4 ? INT32_MIN : INT64_MIN;                                  \
+            int64_t at = line.position + (r->backward ? r->n - 1 : 0);                             \
+            scan_##name(&line, &key, &at);                                                         \
+            line.in = (const I *)line.in + line_step;                                              \
+            if (r->out != NULL) line.out = (I *)line.out + line_step;                              \
+            line.positions = (char *)line.positions + line_step * (r->wide ? 8 : 4);               \
+            line.position += next_line;                                                            \
+        }                                                                                          \
+    }
+
+/* Row after row, by groups. P: positions. */
+#define SCAN_ELEMENT(I, P, KEYS, MAX, INFINITE, REAL)                                              \
+    do {                                                                                           \
+        const I here = KEYS(I, x[j], MAX, INFINITE), before = best[j];                             \
+        best[j] = here > before ? here : before;                                                   \
+        at[j] = here > before ? here_at + (P)j * next : at[j];                                     \
+        positions[j] = at[j];                                                                      \
+        out[j] = ELEMENT(I, best[j], REAL);                                                        \
+    } while (0)
+#define SCAN_ROWS(I, P, KEYS, MAX, INFINITE, REAL)                                                 \
+    do {                                                                                           \
+        P at[VSCAN__CPU_ABREAST], *positions = r->positions;                                       \
+        const P next = (P)next_column;                                                             \
+        EACH(j, columns) at[j] = (P)(r->position + j * next_column);                               \
+        for (int64_t k = 0; k < r->n; k++) {                                                       \
+            const P here_at = (P)(r->position + k * next_row);                                     \
+            int64_t from = 0;                                                                      \
+            for (; from + EXTREME_GROUP <= columns; from += EXTREME_GROUP)                         \
+                _Pragma("GCC ivdep") for (int64_t j = from; j < from + EXTREME_GROUP; j++)         \
+                    SCAN_ELEMENT(I, P, KEYS, MAX, INFINITE, REAL);                                 \
+            for (int64_t j = from; j < columns; j++) {                                             \
+                __asm__ volatile("");                                                              \
+                SCAN_ELEMENT(I, P, KEYS, MAX, INFINITE, REAL);                                     \
+            }                                                                                      \
+            x += step;                                                                             \
+            out += out_step;                                                                       \
+            positions += step;                                                                     \
+        }                                                                                          \
+    } while (0)
+#define SCAN_COLUMNS(name, I, KEYS, MAX, INFINITE, REAL)                                           \
+    static void scan_columns_##name(const struct vscan__cpu_running *r, int64_t step,              \
+                                    int64_t columns, int64_t next_row, int64_t next_column) {      \
+        const int32_t turn = r->turn;                                                              \
+        const I *x = r->in;                                                                        \
+        I best[VSCAN__CPU_ABREAST], none[VSCAN__CPU_ABREAST];                                      \
+        I *out = r->out != NULL ? r->out : none; /* as if there was an out */                      \
+        const int64_t out_step = r->out != NULL ? step : 0;                                        \
+        fill_##I(best, columns, -1 - (MAX));                                                       \
+        if (r->wide)                                                                               \
+            SCAN_ROWS(I, int64_t, KEYS, MAX, INFINITE, REAL);                                      \
+        else                                                                                       \
+            SCAN_ROWS(I, int32_t, KEYS, MAX, INFINITE, REAL);                                      \
+    }
+
+#define EXTREMES(name, I, KEYS, MAX, INFINITE, REAL)                                               \
     PLACE_OF(name, I, KEYS, MAX, INFINITE)                                                         \
     BEST(name, I)                                                                                  \
-    ABREAST(name, I, KEYS, MAX, INFINITE)
-EXTREMES(int, int32_t, KEYS_OF_INTEGERS, INT32_MAX, 0)
-EXTREMES(long, int64_t, KEYS_OF_INTEGERS, INT64_MAX, 0)
-EXTREMES(float, int32_t, KEYS_OF_REALS, INT32_MAX, 0x7f800000)
-EXTREMES(double, int64_t, KEYS_OF_REALS, INT64_MAX, INT64_C(0x7ff0000000000000))
+    ABREAST(name, I, KEYS, MAX, INFINITE)                                                          \
+    SCAN_SERIAL(name, I, KEYS, MAX, INFINITE, REAL)                                                \
+    SCAN_GROUP(name, I, KEYS, MAX, INFINITE, REAL)                                                 \
+    SCAN_LINE(name, I, REAL)                                                                       \
+    SCAN_COLUMNS(name, I, KEYS, MAX, INFINITE, REAL)
+EXTREMES(int, int32_t, KEYS_OF_INTEGERS, INT32_MAX, 0, 0)
+EXTREMES(long, int64_t, KEYS_OF_INTEGERS, INT64_MAX, 0, 0)
+EXTREMES(float, int32_t, KEYS_OF_REALS, INT32_MAX, 0x7f800000, INT32_MAX)
+EXTREMES(double, int64_t, KEYS_OF_REALS, INT64_MAX, INT64_C(0x7ff0000000000000), INT64_MAX)
 
 /* By non-temporal stores where the instruction set has them. */
 static void stream(void *to, const void *from, int64_t bytes) {
@@ -493,10 +653,14 @@ const struct vscan__cpu_maps MAPS = {
     .number_8 = number_64,
     .gather_4 = gather_int32_t,
     .gather_8 = gather_int64_t,
-    .extremes_int = {highest_int, best_int, abreast_int},
-    .extremes_long = {highest_long, best_long, abreast_long},
-    .extremes_float = {highest_float, best_float, abreast_float},
-    .extremes_double = {highest_double, best_double, abreast_double},
+    .extremes_int = {highest_int, best_int,      abreast_int,
+                     scan_int,    scan_lines_int, scan_columns_int},
+    .extremes_long = {highest_long, best_long,      abreast_long,
+                      scan_long,    scan_lines_long, scan_columns_long},
+    .extremes_float = {highest_float, best_float,      abreast_float,
+                       scan_float,    scan_lines_float, scan_columns_float},
+    .extremes_double = {highest_double, best_double,      abreast_double,
+                        scan_double,    scan_lines_double, scan_columns_double},
     .stream = stream,
 #if VECTOR_BYTES > 16
     .sort_4 = sort_32,

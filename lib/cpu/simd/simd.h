@@ -155,6 +155,18 @@ typedef void vscan__cpu_flagged(const void *in, const uint8_t *flags, int64_t n,
 
 /* By keys (simd/extreme.h); turn: -1 for the minimum, else 0. */
 enum { VSCAN__CPU_ABREAST = 256 };
+
+/* A running maximum or minimum with positions: of n elements in a row, or of n rows of adjacent columns. */
+struct vscan__cpu_running {
+    const void *in;   /* the element that is first in memory; of columns, the first row in the direction */
+    void *out;        /* where in is, the same address or no overlap; or NULL */
+    void *positions;  /* where in is */
+    int64_t n;
+    int64_t position; /* what is written as the position of in's element */
+    int32_t turn;
+    bool backward, wide; /* in a row; positions of 8 bytes */
+};
+
 struct vscan__cpu_extremes {
     /* the greatest key of n > 0 elements */
     int64_t (*highest)(const void *in, int64_t n, int32_t turn);
@@ -164,6 +176,15 @@ struct vscan__cpu_extremes {
        on, step apart, and the number of the first of these that has it; 0 < length <= INT32_MAX */
     void (*abreast)(const void *in, int64_t line_step, int64_t step, int64_t lines, int64_t length,
                     int32_t turn, int64_t *keys, int64_t *numbers);
+    /* in a row; what comes before has that key, or at less than all keys, and position, and then the best of all has */
+    void (*scan)(const struct vscan__cpu_running *r, int64_t *key, int64_t *at);
+    /* of lines that are line_step elements apart, each on its own; next_line: how positions go on */
+    void (*scan_lines)(const struct vscan__cpu_running *r, int64_t lines, int64_t line_step,
+                       int64_t next_line);
+    /* of at most VSCAN__CPU_ABREAST adjacent columns, whose rows are `step` elements apart; next_row and next_column:
+       how positions go on */
+    void (*scan_columns)(const struct vscan__cpu_running *r, int64_t step, int64_t columns,
+                         int64_t next_row, int64_t next_column);
 };
 
 struct vscan__cpu_maps {

@@ -277,6 +277,14 @@ METHOD(reduce_extreme_columns, 6, "obiiBbffII",
        NAMES("op", "x", "rows", "columns", "totals", "positions", "reverse", "in_vector", "pitch",
              "matrices"),
        (c->ctx, OP(0), B(1), INTEGER(2), INTEGER(3), B(4), B(5), EXTREME_LINES(6)))
+METHOD(scan_extreme_rows, 6, "obiiBbffII",
+       NAMES("op", "x", "rows", "columns", "out", "positions", "reverse", "in_vector", "pitch",
+             "matrices"),
+       (c->ctx, OP(0), B(1), INTEGER(2), INTEGER(3), B(4), B(5), EXTREME_LINES(6)))
+METHOD(scan_extreme_columns, 6, "obiiBbffII",
+       NAMES("op", "x", "rows", "columns", "out", "positions", "reverse", "in_vector", "pitch",
+             "matrices"),
+       (c->ctx, OP(0), B(1), INTEGER(2), INTEGER(3), B(4), B(5), EXTREME_LINES(6)))
 METHOD(reduce_extreme_by_offsets, 5, "obbBbff",
        NAMES("op", "x", "offsets", "totals", "positions", "reverse", "in_vector"),
        (c->ctx, OP(0), B(1), B(2), B(3), B(4),
@@ -490,6 +498,10 @@ PyMethodDef context_methods[] = {
     CALL(reduce_extreme_rows, OF_MATRIX "totals, positions, *, reverse=False, in_vector=False, "
                                         "pitch=0, matrices=0"),
     CALL(reduce_extreme_columns, OF_MATRIX "totals, positions, *, reverse=False, in_vector=False, "
+                                           "pitch=0, matrices=0"),
+    CALL(scan_extreme_rows, OF_MATRIX "out, positions, *, reverse=False, in_vector=False, "
+                                        "pitch=0, matrices=0"),
+    CALL(scan_extreme_columns, OF_MATRIX "out, positions, *, reverse=False, in_vector=False, "
                                            "pitch=0, matrices=0"),
     CALL(reduce_extreme_by_offsets,
          "op, x, offsets, totals, positions, *, reverse=False, in_vector=False"),

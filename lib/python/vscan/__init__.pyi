@@ -88,6 +88,14 @@ class Context:
                                totals: Buffer | None, positions: Buffer, *, reverse: bool = ...,
                                in_vector: bool = ..., pitch: int = ...,
                                matrices: int = ...) -> None: ...
+    def scan_extreme_rows(self, op: str, x: Buffer, rows: int, columns: int,
+                          out: Buffer | None, positions: Buffer, *, reverse: bool = ...,
+                          in_vector: bool = ..., pitch: int = ...,
+                          matrices: int = ...) -> None: ...
+    def scan_extreme_columns(self, op: str, x: Buffer, rows: int, columns: int,
+                             out: Buffer | None, positions: Buffer, *, reverse: bool = ...,
+                             in_vector: bool = ..., pitch: int = ...,
+                             matrices: int = ...) -> None: ...
     def reduce_extreme_by_offsets(self, op: str, x: Buffer, offsets: Buffer,
                                   totals: Buffer | None, positions: Buffer, *,
                                   reverse: bool = ..., in_vector: bool = ...) -> None: ...
