@@ -193,6 +193,9 @@ def check_others(library):
     wanted = {"return_index": True, "return_inverse": True, "return_counts": True}
     for got, expected in zip(vscan.unique(a, **wanted), vscan.unique(x, **wanted)):
         same(library.get(got), expected)
+    table = x[:6000].reshape(60, 100)
+    same(library.get(vscan.unique(library.put(table), return_inverse=True)[1]),
+         vscan.unique(table, return_inverse=True)[1])
     edges = np.arange(-1000, 1000, 100, dtype=np.int32)
     same(library.get(vscan.histogram(a, library.put(edges))[0]), vscan.histogram(x, edges)[0])
 
