@@ -94,15 +94,13 @@ struct bounds_search {
         constexpr int together = 8; /* loads in flight */
         for (int from = 1 + thread; from < end; from += together * threads) {
             K x[together];
-#pragma unroll
-            for (int t = 0; t < together; ++t) {
+            UNROLL_FOR (int t = 0; t < together; ++t) {
                 const int node = from + t * threads, level = 31 - __clz(node);
                 if (node >= end) break;
                 const int k = (2 * (node - (1 << level)) + 1) << (levels - 1 - level);
                 x[t] = sorted[sample_at(k)];
             }
-#pragma unroll
-            for (int t = 0; t < together; ++t) {
+            UNROLL_FOR (int t = 0; t < together; ++t) {
                 const int node = from + t * threads;
                 if (node < end) samples[node] = ordered(x[t], a.order);
             }
@@ -150,8 +148,7 @@ struct bounds_search {
     /* How many of the first `here` staged elements count for each value. */
     DEVICE void search_staged(int (&before)[R], const K (&last)[R], int here) const {
         for (int half = here > 0 ? 1 << (31 - __clz(here)) : 0; half > 0; half /= 2)
-#pragma unroll
-            for (int r = 0; r < R; ++r) {
+            UNROLL_FOR (int r = 0; r < R; ++r) {
                 const int at = before[r] + half;
                 if (at <= here && shared.staged[at - 1] <= last[r]) before[r] = at;
             }
@@ -160,13 +157,11 @@ struct bounds_search {
     DEVICE void search_samples(int64_t (&low)[R], int (&left)[R], const K (&last)[R],
                                const bool (&none)[R]) const {
         int node[R];
-#pragma unroll
-        for (int r = 0; r < R; ++r) node[r] = 1;
+        UNROLL_FOR (int r = 0; r < R; ++r) node[r] = 1;
         for (int level = 0; level < levels; ++level)
-#pragma unroll
-            for (int r = 0; r < R; ++r) node[r] = 2 * node[r] + (samples[node[r]] <= last[r]);
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+            UNROLL_FOR (int r = 0; r < R; ++r)
+                node[r] = 2 * node[r] + (samples[node[r]] <= last[r]);
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             low[r] = none[r] ? 0 : behind_sample(node[r] - end);
             left[r] = none[r] ? 0 : (int)(sample_at(node[r] - end + 1) - low[r]);
         }
@@ -181,20 +176,17 @@ struct bounds_search {
         const auto place = [&](int r) { return (int)(low[r] + shift) & (V - 1); };
         const auto behind = [&](int r) { return (place(r) + left[r]) / V; };
         bool more = false;
-#pragma unroll
-        for (int r = 0; r < R; ++r) more |= behind(r) > 0;
+        UNROLL_FOR (int r = 0; r < R; ++r) more |= behind(r) > 0;
 #pragma unroll 1
         while (more) {
             K x[R];
             int probe[R]; /* the last element of the middle sector but the last */
-#pragma unroll
-            for (int r = 0; r < R; ++r) {
+            UNROLL_FOR (int r = 0; r < R; ++r) {
                 probe[r] = behind(r) > 0 ? (behind(r) / 2 + 1) * V - 1 - place(r) : -1;
                 if (probe[r] >= 0) x[r] = sorted[low[r] + probe[r]];
             }
             more = false;
-#pragma unroll
-            for (int r = 0; r < R; ++r) {
+            UNROLL_FOR (int r = 0; r < R; ++r) {
                 if (probe[r] < 0) continue;
                 if (ordered(x[r], a.order) <= last[r]) {
                     low[r] += probe[r] + 1;
@@ -205,12 +197,10 @@ struct bounds_search {
                 more |= behind(r) > 0;
             }
         }
-#pragma unroll
-        for (int r = 0; r < R; r += together) {
+        UNROLL_FOR (int r = 0; r < R; r += together) {
             if (left[r] <= 0 && left[r + 1] <= 0) continue;
             int4 half[together][2] = {};
-#pragma unroll
-            for (int t = 0; t < together; ++t) {
+            UNROLL_FOR (int t = 0; t < together; ++t) {
                 const int64_t first = low[r + t] - place(r + t); /* of the sector */
                 if (left[r + t] <= 0) continue;
                 if (first >= 0 && first + V <= a.bounds.length) {
@@ -225,14 +215,12 @@ struct bounds_search {
                     }
                 }
             }
-#pragma unroll
-            for (int t = 0; t < together; ++t) {
+            UNROLL_FOR (int t = 0; t < together; ++t) {
                 if (left[r + t] <= 0) continue;
                 K x[V];
                 memcpy(x, half[t], sizeof x);
                 int64_t count = -place(r + t); /* before low all count, behind low + left none */
-#pragma unroll
-                for (int j = 0; j < V; ++j) count += ordered(x[j], a.order) <= last[r + t];
+                UNROLL_FOR (int j = 0; j < V; ++j) count += ordered(x[j], a.order) <= last[r + t];
                 low[r + t] += count;
             }
         }
@@ -246,8 +234,7 @@ struct bounds_search {
         const int64_t tile_end = first + items < a.bounds.n ? first + items : a.bounds.n;
         const K *const values = (const K *)a.bounds.values;
         K raw[R];
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             const int64_t i = first + r * threads + thread;
             raw[r] = i < tile_end ? values[i] : 0;
         }
@@ -262,8 +249,7 @@ struct bounds_search {
         const bound least(a, raw_least, true), most(a, raw_most, true);
         K last[R];
         bool none[R], between = true;
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             const bound value(a, raw[r], first + r * threads + thread < tile_end);
             last[r] = value.last;
             none[r] = value.none;
@@ -281,8 +267,7 @@ struct bounds_search {
         if (is_staged) {
             int before[R] = {};
             search_staged(before, last, (int)(to - from));
-#pragma unroll
-            for (int r = 0; r < R; ++r) low[r] = none[r] ? 0 : from + before[r];
+            UNROLL_FOR (int r = 0; r < R; ++r) low[r] = none[r] ? 0 : from + before[r];
         } else {
             search_samples(low, left, last, none);
         }
@@ -302,8 +287,7 @@ struct bounds_search {
         }
 
         if (!is_staged) search_memory(low, left, last);
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
+        UNROLL_FOR (int r = 0; r < R; ++r) {
             const int64_t i = first + r * threads + thread;
             if (i < a.bounds.n) put_position(a, i, low[r]);
         }
@@ -336,8 +320,7 @@ __global__ void __launch_bounds__(bounds_threads, bounds_blocks)
     block.load_samples();
     __syncthreads();
     int window = 0;
-#pragma unroll 1
-    for (int tile = first_tile; tile < end_tile; ++tile)
+    ROLLED_FOR (int tile = first_tile; tile < end_tile; ++tile)
         block.search(tile, tile + 1 == end_tile, window);
 }
 

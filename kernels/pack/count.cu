@@ -34,8 +34,7 @@ static constexpr unsigned long long counted_block = 1ull << 48;
 static DEVICE uint32_t set_in_vector(int4 vector, uint32_t low) {
     uint32_t words[4], set = 0;
     memcpy(words, &vector, sizeof words);
-#pragma unroll
-    for (int k = 0; k < 4; ++k) set += __popc((((words[k] & low) + low) | words[k]) & ~low);
+    UNROLL_FOR (int k = 0; k < 4; ++k) set += __popc((((words[k] & low) + low) | words[k]) & ~low);
     return set;
 }
 
@@ -47,16 +46,13 @@ static __global__ void __launch_bounds__(count_threads, count_blocks)
 
     unsigned long long set = 0;
     const int64_t step = (int64_t)gridDim.x * count_threads;
-#pragma unroll 1
-    for (int64_t at = (int64_t)blockIdx.x * count_threads + threadIdx.x; at < a.vectors;
-         at += count_loads * step) {
+    ROLLED_FOR (int64_t at = (int64_t)blockIdx.x * count_threads + threadIdx.x; at < a.vectors;
+                at += count_loads * step) {
         int4 x[count_loads] = {};
-#pragma unroll
-        for (int r = 0; r < count_loads; ++r)
+        UNROLL_FOR (int r = 0; r < count_loads; ++r)
             if (at + r * step < a.vectors) x[r] = load_quad(a.body + at + r * step);
         uint32_t here = 0;
-#pragma unroll
-        for (int r = 0; r < count_loads; ++r) here += set_in_vector(x[r], a.low);
+        UNROLL_FOR (int r = 0; r < count_loads; ++r) here += set_in_vector(x[r], a.low);
         set += here;
     }
     const int edge = (int)threadIdx.x; /* outside the body */

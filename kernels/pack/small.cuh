@@ -16,8 +16,7 @@ static DEVICE void compare_lines(uint32_t (&masks)[small_lines], const pack_argu
     Value scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
     with_relation<Value>(a.pack.row, [&](auto relation) {
-#pragma unroll
-        for (int r = 0; r < small_lines; ++r) {
+        UNROLL_FOR (int r = 0; r < small_lines; ++r) {
             Value y;
             memcpy(&y, &x[r], sizeof y);
             const bool holds =
@@ -72,8 +71,7 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
             compare_lines<float>(masks, a, elements, x);
     }
     uint32_t own = 0;
-#pragma unroll
-    for (int r = 0; r < small_lines; ++r) own += (uint32_t)__popc(masks[r]);
+    UNROLL_FOR (int r = 0; r < small_lines; ++r) own += (uint32_t)__popc(masks[r]);
     if (a.in_place && partitions > 1) __threadfence();
     const uint32_t sum = sum_over_warps(own, warp_counts);
 
@@ -87,8 +85,7 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
             publish<uint32_t>(a.lookback, epoch, partition, sum >> 16);
         }
         jitter(a.lookback, epoch, partition, jitter_wait);
-#pragma unroll 1
-        for (int p = (int)threadIdx.x; p < partition; p += (int)blockDim.x)
+        ROLLED_FOR (int p = (int)threadIdx.x; p < partition; p += (int)blockDim.x)
             before += wait_for<uint32_t>(a.lookback, epoch, p);
         __syncwarp();
         before = warp_sum(before);
@@ -103,8 +100,7 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
     const uint32_t length =
         a.pack.length < a.pack.n ? (uint32_t)a.pack.length : (uint32_t)elements.n;
     uint32_t at = before + (sum & 0xffff);
-#pragma unroll
-    for (int r = 0; r < small_lines; ++r) {
+    UNROLL_FOR (int r = 0; r < small_lines; ++r) {
         const uint32_t place = at + (uint32_t)__popc(masks[r] & bits_below(lane));
         if ((masks[r] >> lane & 1) && place < length) ((T *)a.pack.out)[place] = x[r];
         at += (uint32_t)__popc(masks[r]);

@@ -86,30 +86,26 @@ static DEVICE void load_pack(U (&x)[pack_chunks][Form::V], const void *vector, i
     constexpr int V = Form::V;
     const U *const from = (const U *)vector;
     if (whole && wide) {
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r) load_wide<U, V>(x[r], from + chunk_at<Form>(tile, r));
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r)
+            load_wide<U, V>(x[r], from + chunk_at<Form>(tile, r));
     } else if (sizeof(U) == 1 && V == 4 && (tile + 1) * pack_items<Form> + V <= n) {
         /* bytes that miss the alignment of words: each chunk from the two words that it lies in; before
            the vector this reaches only to the beginning of a word */
         const int misfit = (int)((uintptr_t)vector & 3);
         uint32_t low[pack_chunks], high[pack_chunks];
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r) {
             const uint32_t *const words =
                 (const uint32_t *)((const char *)vector - misfit + chunk_at<Form>(tile, r));
             low[r] = words[0];
             high[r] = words[1];
         }
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r) {
             const uint32_t four = __funnelshift_r(low[r], high[r], 8 * (unsigned)misfit);
             memcpy(x[r], &four, sizeof(U) * V);
         }
     } else {
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const int64_t i = chunk_at<Form>(tile, r) + j;
                 x[r][j] = i < n ? from[i] : (U)0;
             }
@@ -133,8 +129,8 @@ static DEVICE void prefetch_tile(const pack_arguments &a, int64_t tile, bool ele
     const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
     if (pack_items<Form> * (tile + 1) > a.pack.n || (uintptr_t)vector % 16 != 0) return;
     const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * size;
-#pragma unroll 1
-    for (int64_t at = tile * pack_items<Form>; at < (tile + 1) * pack_items<Form>; at += items) {
+    ROLLED_FOR (int64_t at = tile * pack_items<Form>; at < (tile + 1) * pack_items<Form>;
+                at += items) {
         tma_prefetch(vector + at * bits / 8, items * bits / 8);
         if constexpr (Form::flags && size == 8)
             if (elements_too && (uintptr_t)a.pack.in % 16 == 0)
@@ -150,15 +146,13 @@ static DEVICE uint32_t load_mask_of(const pack_arguments &a, int64_t tile, bool 
     Flag x[pack_chunks][V];
     load_pack<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
     uint32_t mask = 0;
-#pragma unroll
-    for (int r = 0; r < pack_chunks; ++r) {
+    UNROLL_FOR (int r = 0; r < pack_chunks; ++r) {
         if constexpr (sizeof(Flag) == 1) {
             uint32_t four = 0;
             memcpy(&four, x[r], V);
             mask |= (bits_of_bytes(four) & bits_below(V)) << r * V;
         } else {
-#pragma unroll
-            for (int j = 0; j < V; ++j) mask |= (uint32_t)(x[r][j] != 0) << (r * V + j);
+            UNROLL_FOR (int j = 0; j < V; ++j) mask |= (uint32_t)(x[r][j] != 0) << (r * V + j);
         }
     }
     return mask;
@@ -171,13 +165,12 @@ static DEVICE uint32_t load_mask(const pack_arguments &a, int64_t tile, bool who
     if (a.pack.flag_type == VSCAN_BYTE) return load_mask_of<Form, uint8_t>(a, tile, whole);
     const uint32_t *const words = (const uint32_t *)a.pack.flags;
     uint32_t x[pack_chunks], mask = 0;
-#pragma unroll
-    for (int r = 0; r < pack_chunks; ++r) {
+    UNROLL_FOR (int r = 0; r < pack_chunks; ++r) {
         const int64_t i = chunk_at<Form>(tile, r);
         x[r] = i < a.pack.n ? words[i >> 5] >> (i & 31) : 0;
     }
-#pragma unroll
-    for (int r = 0; r < pack_chunks; ++r) mask |= (x[r] & ((1u << Form::V) - 1)) << r * Form::V;
+    UNROLL_FOR (int r = 0; r < pack_chunks; ++r)
+        mask |= (x[r] & ((1u << Form::V) - 1)) << r * Form::V;
     return mask;
 }
 
@@ -188,10 +181,8 @@ static DEVICE uint32_t compare_mask(const pack_arguments &a, const T (&x)[pack_c
     const bool exchanged = a.pack.exchanged;
     uint32_t mask = 0;
     with_relation<T>(a.pack.row, [&](auto relation) {
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const T left = exchanged ? scalar : x[r][j], right = exchanged ? x[r][j] : scalar;
                 mask |= (uint32_t)relation.apply(left, right) << (r * V + j);
             }
@@ -203,8 +194,7 @@ static DEVICE uint32_t compare_mask(const pack_arguments &a, const T (&x)[pack_c
 template <class Form>
 static DEVICE uint32_t cut_mask(uint32_t mask, int64_t n, int64_t tile) {
     constexpr int V = Form::V;
-#pragma unroll
-    for (int r = 0; r < pack_chunks; ++r) {
+    UNROLL_FOR (int r = 0; r < pack_chunks; ++r) {
         const int64_t left = n - chunk_at<Form>(tile, r);
         if (left < V) mask &= ~((((1u << V) - 1) & ~((1u << (left > 0 ? left : 0)) - 1)) << r * V);
     }
@@ -224,11 +214,9 @@ struct pack_counts {
     DEVICE void count(uint32_t flags) {
         constexpr int V = Form::V;
         mask = flags;
-#pragma unroll
-        for (int f = 0; f < pack_fours; ++f) {
+        UNROLL_FOR (int f = 0; f < pack_fours; ++f) {
             uint32_t own = 0;
-#pragma unroll
-            for (int r = 0; r < 4; ++r)
+            UNROLL_FOR (int r = 0; r < 4; ++r)
                 own |= (uint32_t)__popc(flags >> (4 * f + r) * V & ((1u << V) - 1)) << 8 * r;
             const uint32_t upto = warp_inclusive_sum(own);
             before[f] = upto - own;
@@ -239,16 +227,14 @@ struct pack_counts {
     /* flags of the warp */
     DEVICE uint32_t total() const {
         uint32_t sum = 0;
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r) sum += totals[r / 4] >> 8 * (r % 4) & 255;
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r) sum += totals[r / 4] >> 8 * (r % 4) & 255;
         return sum;
     }
 
     /* Calls use(r, place of chunk r), given the place of the warp. */
     template <class Use>
     DEVICE void each_chunk(uint32_t place, Use use) const {
-#pragma unroll
-        for (int r = 0; r < pack_chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < pack_chunks; ++r) {
             use(r, place + (before[r / 4] >> 8 * (r % 4) & 255));
             place += totals[r / 4] >> 8 * (r % 4) & 255;
         }
@@ -267,17 +253,14 @@ static DEVICE void write_numbers(const pack_arguments &a, int64_t tile, bool who
     counts.each_chunk(place, [&](int r, uint32_t before) {
         const int64_t i = chunk_at<Form>(tile, r);
         P y[V / quad][quad];
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int j = 0; j < V; ++j) {
             const uint32_t earlier = counts.mask >> r * V & ((1u << j) - 1);
             y[j / quad][j % quad] = (P)(base + (before + (uint32_t)__popc(earlier)));
         }
         if (whole && a.wide_out) {
-#pragma unroll
-            for (int k = 0; k < V / quad; ++k) store_wide<P, quad>(out + i + k * quad, y[k]);
+            UNROLL_FOR (int k = 0; k < V / quad; ++k) store_wide<P, quad>(out + i + k * quad, y[k]);
         } else {
-#pragma unroll
-            for (int j = 0; j < V; ++j)
+            UNROLL_FOR (int j = 0; j < V; ++j)
                 if (i + j < a.pack.n) out[i + j] = y[j / quad][j % quad];
         }
     });
@@ -346,8 +329,7 @@ struct pack_kernel : chained_kernel {
             counts = next_counts;
         } else {
             next_counts.each_chunk(place, [&](int r, uint32_t at) {
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
+                UNROLL_FOR (int j = 0; j < V; ++j) {
                     const bool kept = next_counts.mask >> (r * V + j) & 1;
                     if (kept) packed[at] = x[r][j];
                     at += kept;
@@ -388,8 +370,7 @@ struct pack_kernel : chained_kernel {
     }
 
     DEVICE void write(int tile) {
-#pragma unroll
-        for (int w = 0; w < pack_warps; ++w) before += shared.sums[w];
+        UNROLL_FOR (int w = 0; w < pack_warps; ++w) before += shared.sums[w];
         if constexpr (Form::elements) {
             T *const to = (T *)a.pack.out + before;
             const int64_t room = a.pack.length - before;

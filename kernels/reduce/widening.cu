@@ -74,8 +74,7 @@ static DEVICE void set_totals(const widened_arguments &a, int64_t thread, int64_
     const int64_t segments = a.segments_there();
     if (thread == 0 && a.count != nullptr && *a.count > segments) report_totals_length(a.late);
     int64_t wrong = -1;
-#pragma unroll 1
-    for (int64_t s = thread; s < segments; s += threads) {
+    ROLLED_FOR (int64_t s = thread; s < segments; s += threads) {
         a.totals[s] = a.initial_of(s);
         if (a.offsets == nullptr) continue;
         const int64_t begin = a.begin_of(s), end = a.end_of(s);
@@ -110,16 +109,12 @@ static __device__ __noinline__ unsigned long long sum_each(const int32_t *at, in
                                                            int64_t step) {
     constexpr int batch = 8;
     unsigned long long sum = 0;
-#pragma unroll 1
-    for (; count >= batch; count -= batch) {
+    ROLLED_FOR (; count >= batch; count -= batch) {
         int32_t x[batch];
-#pragma unroll
-        for (int j = 0; j < batch; ++j, at += step) x[j] = *at;
-#pragma unroll
-        for (int j = 0; j < batch; ++j) sum += (unsigned long long)(long long)x[j];
+        UNROLL_FOR (int j = 0; j < batch; ++j, at += step) x[j] = *at;
+        UNROLL_FOR (int j = 0; j < batch; ++j) sum += (unsigned long long)(long long)x[j];
     }
-#pragma unroll 1
-    for (; count > 0; --count, at += step) sum += (unsigned long long)(long long)*at;
+    ROLLED_FOR (; count > 0; --count, at += step) sum += (unsigned long long)(long long)*at;
     return sum;
 }
 
@@ -138,26 +133,22 @@ static DEVICE unsigned long long sum_window(const int32_t *in, int64_t from, int
     unsigned long long sum = 0;
     if (__any_sync(warp_mask, length > 0 && length <= few)) {
         int32_t x[few];
-#pragma unroll
-        for (int j = 0; j < few; ++j) x[j] = length <= few && j < length ? in[from + j] : 0;
-#pragma unroll
-        for (int j = 0; j < few; ++j) sum += (unsigned long long)(long long)x[j];
+        UNROLL_FOR (int j = 0; j < few; ++j) x[j] = length <= few && j < length ? in[from + j] : 0;
+        UNROLL_FOR (int j = 0; j < few; ++j) sum += (unsigned long long)(long long)x[j];
     }
     const unsigned medium = __ballot_sync(warp_mask, length > few && length <= some);
-#pragma unroll 1
-    for (int r = 0; medium != 0 && r < 32; r += 32 / group) {
+    ROLLED_FOR (int r = 0; medium != 0 && r < 32; r += 32 / group) {
         const int of = r + lane / group;
         const int64_t begin = __shfl_sync(warp_mask, from, of);
         const int64_t upto = __shfl_sync(warp_mask, to, of);
         const int64_t end = medium >> of & 1 ? upto : begin;
         unsigned long long part = share_of(in, begin, end, lane % group, 3);
-#pragma unroll
-        for (int d = 1; d < group; d *= 2) part += __shfl_xor_sync(warp_mask, part, d);
+        UNROLL_FOR (int d = 1; d < group; d *= 2) part += __shfl_xor_sync(warp_mask, part, d);
         part = __shfl_sync(warp_mask, part, lane % (32 / group) * group);
         if (medium >> lane & 1 && lane / (32 / group) == r / (32 / group)) sum = part;
     }
-#pragma unroll 1
-    for (unsigned many = __ballot_sync(warp_mask, length > some); many != 0; many &= many - 1) {
+    ROLLED_FOR (unsigned many = __ballot_sync(warp_mask, length > some); many != 0;
+                many &= many - 1) {
         const int of = __ffs((int)many) - 1;
         const int64_t begin = __shfl_sync(warp_mask, from, of);
         const int64_t end = __shfl_sync(warp_mask, to, of);
@@ -187,8 +178,7 @@ static __global__ void __launch_bounds__(widened_threads, widened_blocks)
     if (first >= all) return;
     const int64_t at = lower_bound<1>(widened_places{a, base}, segments, first, a.guess);
     const int64_t stop = at + run < segments ? at + run : segments;
-#pragma unroll 1
-    for (int64_t s0 = at > 0 ? at - 1 : 0; s0 < stop; s0 += 32) {
+    ROLLED_FOR (int64_t s0 = at > 0 ? at - 1 : 0; s0 < stop; s0 += 32) {
         const int64_t s = s0 + lane;
         int64_t begin = 0, end_of = 0, from = 0, to = 0;
         if (s < stop) {
@@ -227,8 +217,7 @@ static __global__ void __launch_bounds__(widened_threads, widened_blocks)
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (lane > 0 || s >= a.segments) return;
-#pragma unroll 1
-    for (int l = 1; l < lanes; ++l) sum += sums[l * a.columns + threadIdx.x];
+    ROLLED_FOR (int l = 1; l < lanes; ++l) sum += sums[l * a.columns + threadIdx.x];
     a.add(s, a.one_block, sum);
 }
 

@@ -64,8 +64,7 @@ struct partition_place {
 template <int GroupLanes>
 static DEVICE uint32_t heads_before_lane(uint32_t heads, int lane) {
     uint32_t upto = __popc(heads);
-#pragma unroll
-    for (int d = 1; d < GroupLanes; d *= 2) {
+    UNROLL_FOR (int d = 1; d < GroupLanes; d *= 2) {
         const uint32_t left = __shfl_up_sync(warp_mask, upto, d);
         if (lane % GroupLanes >= d) upto += left;
     }
@@ -87,8 +86,7 @@ static DEVICE void write_totals(const scan_arguments &a, int64_t i, const typena
     uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
     if (lane == 31) next = i + V < scan.n ? head_at(scan, i + V) : 0;
     const uint32_t ends = heads >> 1 | next << (V - 1);
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
+    UNROLL_FOR (int j = 0; j < V; ++j) {
         const int64_t segments = before + __popc(heads & ((2u << j) - 1));
         const bool end = i + j == scan.n - 1;
         if (end && scan.count != nullptr) *scan.count = segments;
@@ -110,8 +108,8 @@ template <class Pair, int V, int N, class I>
 static DEVICE void load_whole_items(lane_items<Pair, V> (&items)[N], const void *in, I i, int step,
                                     I n, bool backward) {
     using T = typename Pair::T;
-#pragma unroll
-    for (int r = 0; r < N; ++r) items[r].load_whole((const T *)in, i + r * step, n, backward);
+    UNROLL_FOR (int r = 0; r < N; ++r)
+        items[r].load_whole((const T *)in, i + r * step, n, backward);
 }
 
 /* The same if fast is true; else for each element whether it exists. */
@@ -122,8 +120,7 @@ static DEVICE void load_items(lane_items<Pair, V> (&items)[N], const void *in, I
     if (fast) {
         load_whole_items(items, in, i, step, n, backward);
     } else {
-#pragma unroll
-        for (int r = 0; r < N; ++r)
+        UNROLL_FOR (int r = 0; r < N; ++r)
             items[r].load((const T *)in, i + r * step, n, backward, transform);
     }
 }
@@ -133,8 +130,7 @@ template <class Pair, int V, int N, class I>
 static DEVICE void store_whole_items(const lane_items<Pair, V> (&items)[N], void *out, I i,
                                      int step, I n, bool backward) {
     using T = typename Pair::T;
-#pragma unroll
-    for (int r = 0; r < N; ++r) items[r].store_whole((T *)out, i + r * step, n, backward);
+    UNROLL_FOR (int r = 0; r < N; ++r) items[r].store_whole((T *)out, i + r * step, n, backward);
 }
 
 template <class Pair, int V, int N, class I>
@@ -144,8 +140,7 @@ static DEVICE void store_items(const lane_items<Pair, V> (&items)[N], void *out,
     if (fast) {
         store_whole_items(items, out, i, step, n, backward);
     } else {
-#pragma unroll
-        for (int r = 0; r < N; ++r) items[r].store((T *)out, i + r * step, n, backward);
+        UNROLL_FOR (int r = 0; r < N; ++r) items[r].store((T *)out, i + r * step, n, backward);
     }
 }
 
@@ -191,8 +186,7 @@ struct lane_of_partition {
     DEVICE void scan_groups(Groups &groups, bool reversed, bool counting,
                             const pair_transform &transform, First first) const {
         uint32_t counts[L];
-#pragma unroll
-        for (int r = 0; r < L; ++r) {
+        UNROLL_FOR (int r = 0; r < L; ++r) {
             items[r].items(x[r], reversed, transform);
             any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
             first(r);
@@ -213,8 +207,7 @@ struct lane_of_partition {
         if (!SideBySide || !at.ends_group) return;
         U *const sums = &groups.sum(at.group);
         uint32_t *const all_heads = &groups.heads(Segmented ? at.group : 0);
-#pragma unroll
-        for (int r = 0; r < L; ++r) {
+        UNROLL_FOR (int r = 0; r < L; ++r) {
             sums[r * Shape::load_groups] = x[r][V - 1];
             if (Segmented) all_heads[r * Shape::load_groups] = counts[r];
         }
@@ -230,8 +223,7 @@ struct lane_of_partition {
     DEVICE void results(const Vector &vector, const Before &before, Shared &shared, bool reversed,
                         bool counting, const Flag &exclusive,
                         const pair_transform &transform) const {
-#pragma unroll
-        for (int r = 0; r < L; ++r) {
+        UNROLL_FOR (int r = 0; r < L; ++r) {
             if (packs) {
                 heads[r] = together[r] & ((1u << V) - 1);
                 rank[r] = together[r] >> 8;
@@ -241,8 +233,7 @@ struct lane_of_partition {
             const auto of_group =
                 before.of_group(shared, at.group + r * Shape::load_groups, r, counting);
             U y[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const bool cut = Segmented && (earlier || (heads[r] & ((2u << j) - 1)));
                 y[j] = of_group.result(x[r][j], cut);
             }
@@ -252,8 +243,7 @@ struct lane_of_partition {
                                   before.heads_before(shared) + of_group.count + rank[r]);
             if (exclusive) {
                 const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
-#pragma unroll
-                for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
+                UNROLL_FOR (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
                 y[0] = at.lane == at.first ? of_group.base() : left;
                 vector.put_first(r, y, heads[r]);
             }
@@ -278,19 +268,15 @@ struct whole_vector {
         const Index i = begin + r * Shape::load_items;
         if (total == nullptr || i + V < n || i >= n) return;
         if (carry) __threadfence();
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             if (i + j == n - 1) *(T *)total = Pair::out(y[j], a.transform);
     }
-    DEVICE int64_t position(int r) const {
-        return begin + r * Shape::load_items;
-    }
+    DEVICE int64_t position(int r) const { return begin + r * Shape::load_items; }
     DEVICE void put_totals(int64_t i, const U (&y)[V], uint32_t heads, int64_t before) const {
         write_totals<Pair>(a, i, y, heads, before, threadIdx.x % 32);
     }
     DEVICE void put_first(int r, U (&y)[V], uint32_t heads) const {
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             if (Segmented ? heads >> j & 1 : begin + r * Shape::load_items + j == 0) y[j] = visible;
     }
 };

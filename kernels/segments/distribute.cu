@@ -47,8 +47,7 @@ static DEVICE uint32_t heads_of_lines(const vscan__distribution &s, int64_t firs
         }
         if (done && s.backward) heads = __brev(heads);
         if (!done) {
-#pragma unroll 1
-            for (int j = 0; j < 32; ++j)
+            ROLLED_FOR (int j = 0; j < 32; ++j)
                 if (i + j > 0 && i + j < s.n)
                     heads |= flag_at(s.flags, s.flag_type, s.backward ? s.n - i - j : i + j) << j;
         }
@@ -107,8 +106,7 @@ static DEVICE void copy_element(T *to, const T *from) {
 template <class T, int V>
 static DEVICE void reverse_if(T (&x)[V], bool backward) {
     if (!backward) return;
-#pragma unroll
-    for (int j = 0; j < V / 2; ++j) {
+    UNROLL_FOR (int j = 0; j < V / 2; ++j) {
         const T other = x[j];
         x[j] = x[V - 1 - j];
         x[V - 1 - j] = other;
@@ -124,8 +122,7 @@ static DEVICE void store_chunk(const vscan__distribution &s, int64_t i, T (&y)[V
         store_wide<T, V>(out + (s.backward ? s.n - V - i : i), y);
         return;
     }
-#pragma unroll
-    for (int j = 0; j < V; ++j)
+    UNROLL_FOR (int j = 0; j < V; ++j)
         if (i + j >= 0 && i + j < s.n) out[s.backward ? s.n - 1 - i - j : i + j] = y[j];
 }
 
@@ -190,19 +187,16 @@ struct distribute_kernel : chained_kernel {
         if (next_heads > sparse) return;
         uint16_t *const places = shared.places[warp];
         int k = rank;
-#pragma unroll 1
-        for (uint32_t heads = line; heads != 0; heads &= heads - 1)
+        ROLLED_FOR (uint32_t heads = line; heads != 0; heads &= heads - 1)
             places[k++] = (uint16_t)(lane * 32 + __ffs((int)heads) - 1);
         __syncwarp();
-#pragma unroll 1
-        for (k = lane; k < next_heads; k += 32)
+        ROLLED_FOR (k = lane; k < next_heads; k += 32)
             copy_element(&shared.values[parity][warp][k], &in[in_memory(first + places[k])]);
     }
 
     DEVICE void publish(const chained_launch &launch, int next) {
         int of_tile = -1, earlier = -1; /* last heads of the tile, and before the share */
-#pragma unroll
-        for (int w = 0; w < segments_warps; ++w) {
+        UNROLL_FOR (int w = 0; w < segments_warps; ++w) {
             if (w == warp) earlier = of_tile;
             if (shared.lasts[w] >= 0) of_tile = w * distribute_share + shared.lasts[w];
         }
@@ -244,8 +238,7 @@ struct distribute_kernel : chained_kernel {
             const uint32_t heads = lines[p / 32], bits = heads >> p % 32;
             int rank = ranks[p / 32] + __popc(heads & ((1u << p % 32) - 1)) - 1;
             T value = rank >= 0 ? values[rank] : carry, y[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 if (bits >> j & 1) value = values[++rank];
                 y[j] = value;
             }
@@ -259,19 +252,16 @@ struct distribute_kernel : chained_kernel {
         const uint32_t *const lines = shared.heads[parity ^ 1] + warp * 32;
         const uint32_t line = lines[lane];
         int before = line ? lane * 32 + 31 - __clz((int)line) : -1; /* last head up to this line */
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
+        UNROLL_FOR (int d = 1; d < 32; d *= 2) {
             const int other = __shfl_up_sync(warp_mask, before, d);
             if (lane >= d && other > before) before = other;
         }
         before = __shfl_up_sync(warp_mask, before, 1); /* before this line */
         if (lane == 0) before = -1;
-#pragma unroll 1
-        for (int k = 0; k < chunks; k += batch) {
+        ROLLED_FOR (int k = 0; k < chunks; k += batch) {
             T value[batch], own[batch][V];
             uint32_t bits[batch];
-#pragma unroll
-            for (int b = 0; b < batch; ++b) {
+            UNROLL_FOR (int b = 0; b < batch; ++b) {
                 const int p = ((k + b) * 32 + lane) * V;
                 const int64_t i = first + p;
                 const uint32_t heads = lines[p / 32];
@@ -285,16 +275,13 @@ struct distribute_kernel : chained_kernel {
                     load_wide<T, V>(own[b], in + (s.backward ? n - V - i : i));
                     reverse_if<T, V>(own[b], s.backward);
                 } else {
-#pragma unroll
-                    for (int j = 0; j < V; ++j)
+                    UNROLL_FOR (int j = 0; j < V; ++j)
                         if (bits[b] >> j & 1) own[b][j] = in[in_memory(i + j)];
                 }
             }
-#pragma unroll
-            for (int b = 0; b < batch; ++b) {
+            UNROLL_FOR (int b = 0; b < batch; ++b) {
                 T y[V];
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
+                UNROLL_FOR (int j = 0; j < V; ++j) {
                     if (bits[b] >> j & 1) value[b] = own[b][j];
                     y[j] = value[b];
                 }

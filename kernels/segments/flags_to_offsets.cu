@@ -75,19 +75,16 @@ struct flags_to_offsets_kernel : chained_kernel {
         load_flag_words<Flag>(x, a, share_of(next), 0, a.lines, scratch);
         if constexpr (Each > 1) { /* no branch, or the flag words would be in local memory */
             const uint32_t first = next == 0 && threadIdx.x == 0 ? first_flag() : 0;
-#pragma unroll
-            for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
+            UNROLL_FOR (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
         } else if (next == 0 && threadIdx.x == 0) {
             if (a.shift / 32 == 0) x[0][0] |= first_flag();
         }
         next_own = 0;
-#pragma unroll
-        for (int p = 0; p < Pairs; ++p) {
+        UNROLL_FOR (int p = 0; p < Pairs; ++p) {
             uint32_t flags = 0;
-#pragma unroll
-            for (int r = 2 * p; r < 2 * p + 2 && r < Lines; ++r)
-#pragma unroll
-                for (int j = 0; j < Each; ++j) flags += (uint32_t)__popc(x[r][j]) << 16 * (r & 1);
+            UNROLL_FOR (int r = 2 * p; r < 2 * p + 2 && r < Lines; ++r)
+                UNROLL_FOR (int j = 0; j < Each; ++j)
+                    flags += (uint32_t)__popc(x[r][j]) << 16 * (r & 1);
             const uint32_t upto = warp_inclusive_sum(flags);
             befores[p] = upto - flags;
             totals[p] = __shfl_sync(warp_mask, upto, 31);
@@ -127,8 +124,7 @@ struct flags_to_offsets_kernel : chained_kernel {
     DEVICE void write_lines(const warp_share &share, int64_t at, bool first_set) {
         const bool are_staged = own <= flag_places;
         const int lines = are_staged ? 1 : a.lines;
-#pragma unroll 1
-        for (int r = 0; r < lines; ++r) {
+        ROLLED_FOR (int r = 0; r < lines; ++r) {
             uint32_t count = own;
             if (!are_staged) {
                 uint32_t y[1][1];
@@ -167,8 +163,7 @@ struct flags_to_offsets_kernel : chained_kernel {
     DEVICE void keep() {
         if (next_own <= flag_places) {
             uint32_t at = 0;
-#pragma unroll
-            for (int r = 0; r < Lines; ++r) {
+            UNROLL_FOR (int r = 0; r < Lines; ++r) {
                 const uint32_t rank = at + (befores[r / 2] >> 16 * (r & 1) & 0xffff);
                 if (Each == 1 && __any_sync(warp_mask, __popc(x[r][0]) > dense_flags))
                     stage_dense(x[r][0], r * 1024, rank, staged);

@@ -72,19 +72,14 @@ static DEVICE void load_bits(uint32_t (&x)[Lines][Each], const flags_to_offsets_
                              const warp_share &share, int from, int lines) {
     const uint32_t *const words =
         (const uint32_t *)a.pack.flags + share.first / 32 + (int)(threadIdx.x % 32) * Each;
-#pragma unroll
-    for (int r = 0; r < Lines; ++r)
-#pragma unroll
-        for (int j = 0; j < Each; ++j) x[r][j] = 0;
+    UNROLL_FOR (int r = 0; r < Lines; ++r)
+        UNROLL_FOR (int j = 0; j < Each; ++j) x[r][j] = 0;
     if (share.begin == 0 && share.end == lines * 1024 * Each) {
-#pragma unroll
-        for (int r = 0; r < Lines; ++r)
+        UNROLL_FOR (int r = 0; r < Lines; ++r)
             if (from + r < lines) load_wide<uint32_t, Each>(x[r], words + (from + r) * 32 * Each);
     } else {
-#pragma unroll
-        for (int r = 0; r < Lines; ++r)
-#pragma unroll
-            for (int j = 0; j < Each; ++j)
+        UNROLL_FOR (int r = 0; r < Lines; ++r)
+            UNROLL_FOR (int j = 0; j < Each; ++j)
                 x[r][j] = flag_word(a, share,
                                     (((from + r) * 32 + (int)threadIdx.x % 32) * Each + j) * 32);
     }
@@ -113,32 +108,27 @@ static DEVICE void load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_ar
     const Flag *const flags = (const Flag *)a.pack.flags + share.first;
     const int lane = threadIdx.x % 32, last = lines - from < Lines ? lines - from : Lines;
     int4 raw[Lines * chunks];
-#pragma unroll
-    for (int k = 0; k < Lines * chunks; ++k) {
+    UNROLL_FOR (int k = 0; k < Lines * chunks; ++k) {
         const int o = from * 1024 + (k * 32 + lane) * F;
         raw[k] = {};
         if (k < last * chunks && o >= share.begin && o + F <= share.end)
             raw[k] = *(const int4 *)(flags + o);
     }
-#pragma unroll
-    for (int k = 0; k < Lines * chunks; ++k)
+    UNROLL_FOR (int k = 0; k < Lines * chunks; ++k)
         chunk_bits[k * 32 + lane] = (bits_type)bits_of_quad<Flag>(raw[k]);
     if (share.begin > 0 || share.end < lines * 1024) { /* chunks that are partly in the vector */
-#pragma unroll 1
-        for (int k = 0; k < last * chunks; ++k) {
+        ROLLED_FOR (int k = 0; k < last * chunks; ++k) {
             const int o = from * 1024 + (k * 32 + lane) * F;
             if (o + F <= share.begin || o >= share.end) continue;
             uint32_t bits = 0;
-#pragma unroll
-            for (int j = 0; j < F; ++j)
+            UNROLL_FOR (int j = 0; j < F; ++j)
                 if (o + j >= share.begin && o + j < share.end)
                     bits |= (uint32_t)(flags[o + j] != 0) << j;
             chunk_bits[k * 32 + lane] = (bits_type)bits;
         }
     }
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < Lines; ++r)
+    UNROLL_FOR (int r = 0; r < Lines; ++r)
         x[r][0] = r < last ? word_of_chunks(chunk_bits, r * 32 + lane) : 0;
     __syncwarp();
 }
@@ -158,11 +148,9 @@ static DEVICE void load_flag_words(uint32_t (&x)[Lines][Each], const flags_to_of
 template <int Each>
 static DEVICE void stage_sparse(const uint32_t (&x)[Each], int first, uint32_t at,
                                 uint16_t *staged) {
-#pragma unroll
-    for (int j = 0; j < Each; ++j) {
+    UNROLL_FOR (int j = 0; j < Each; ++j) {
         uint32_t left = x[j];
-#pragma unroll 1
-        for (; left != 0; left &= left - 1)
+        ROLLED_FOR (; left != 0; left &= left - 1)
             staged[at++] = (uint16_t)(first + 32 * j + __ffs((int)left) - 1);
     }
 }
@@ -233,8 +221,7 @@ static DEVICE void write_again(const flags_to_offsets_arguments &a, const warp_s
     uint32_t y[1][1];
     load_bits(y, a, share, 0, lines);
     if (first_set && (int)threadIdx.x == a.shift / 32) y[0][0] |= 1u << a.shift % 32;
-#pragma unroll 1
-    for (int r = 0; r < lines; ++r) {
+    ROLLED_FOR (int r = 0; r < lines; ++r) {
         const uint32_t bits = y[0][0], own = (uint32_t)__popc(bits);
         if (r + 1 < lines) load_bits(y, a, share, r + 1, lines);
         const uint32_t upto = warp_inclusive_sum(own);

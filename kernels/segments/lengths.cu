@@ -57,14 +57,11 @@ struct lengths_kernel : chained_kernel {
     }
 
     DEVICE void stage() {
-#pragma unroll
-        for (int r = 0; r < chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r) {
             Out y[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) y[j] = (Out)(x[r][j] + base);
+            UNROLL_FOR (int j = 0; j < V; ++j) y[j] = (Out)(x[r][j] + base);
             Out *const to = shared.offsets + ((warp * chunks + r) * 32 + lane) * V;
-#pragma unroll
-            for (int k = 0; k < V; k += Q) {
+            UNROLL_FOR (int k = 0; k < V; k += Q) {
                 Out chunk[Q];
                 memcpy(chunk, y + k, sizeof chunk);
                 store_wide<Out, Q>(to + k, chunk);
@@ -83,19 +80,16 @@ struct lengths_kernel : chained_kernel {
         U carry = 0;
         sum_type sum = 0;
         bool negative = false;
-#pragma unroll
-        for (int r = 0; r < chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r) {
             U own = 0;
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 negative |= raw[r][j] < 0;
                 if (sizeof(Out) < 8) sum += (sum_type)(long long)raw[r][j];
                 x[r][j] = own;
                 own += (U)(long long)raw[r][j];
             }
             const U upto = warp_inclusive_sum(own);
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[r][j] += carry + upto - own;
+            UNROLL_FOR (int j = 0; j < V; ++j) x[r][j] += carry + upto - own;
             carry += __shfl_sync(warp_mask, upto, 31);
         }
         if (negative) wrong = first;
@@ -105,8 +99,7 @@ struct lengths_kernel : chained_kernel {
 
     DEVICE void publish(const chained_launch &launch, int next) {
         next_sum = 0;
-#pragma unroll
-        for (int w = 0; w < segments_warps; ++w) {
+        UNROLL_FOR (int w = 0; w < segments_warps; ++w) {
             if (w == warp) base = (U)next_sum;
             next_sum += shared.warp_sums[w];
         }
@@ -120,8 +113,7 @@ struct lengths_kernel : chained_kernel {
     }
 
     DEVICE void write(int tile) {
-#pragma unroll
-        for (int w = 0; w < segments_warps; ++w) before += shared.looked_back[w];
+        UNROLL_FOR (int w = 0; w < segments_warps; ++w) before += shared.looked_back[w];
         const int64_t first = (int64_t)tile * items;
         Out seen = 0; /* all bits of what is written */
         if (a.wide_out && first + items <= n + 1) {
@@ -129,8 +121,7 @@ struct lengths_kernel : chained_kernel {
             for (int k = (int)threadIdx.x * Q; k < items; k += segments_threads * Q) {
                 Out y[Q];
                 load_wide<Out, Q>(y, shared.offsets + k);
-#pragma unroll
-                for (int j = 0; j < Q; ++j) {
+                UNROLL_FOR (int j = 0; j < Q; ++j) {
                     y[j] = (Out)((U)y[j] + (U)before);
                     seen |= y[j];
                 }

@@ -28,20 +28,17 @@ template <class P, int V>
 static DEVICE bool mark_chunk(uint32_t *marks, const P (&x)[V], int64_t first, int64_t lowest,
                               int64_t highest) {
     bool good = x[0] >= lowest && x[V - 1] <= highest;
-#pragma unroll
-    for (int j = 1; j < V; ++j) good = good && x[j - 1] <= x[j];
+    UNROLL_FOR (int j = 1; j < V; ++j) good = good && x[j - 1] <= x[j];
     if (!good) return false;
     uint32_t place[V], bits = 0; /* a tile has fewer flags than 2^32 */
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
+    UNROLL_FOR (int j = 0; j < V; ++j) {
         place[j] = (uint32_t)x[j] - (uint32_t)first;
         bits |= 1u << (place[j] & 31);
     }
     if (place[0] / 32 == place[V - 1] / 32) {
         atomicOr(&marks[place[0] / 32], bits);
     } else {
-#pragma unroll
-        for (int j = 0; j < V; ++j) atomicOr(&marks[place[j] / 32], 1u << (place[j] & 31));
+        UNROLL_FOR (int j = 0; j < V; ++j) atomicOr(&marks[place[j] / 32], 1u << (place[j] & 31));
     }
     return true;
 }
@@ -90,8 +87,7 @@ static DEVICE void set_misplaced(const segments_work<vscan__ranges> &a, const vs
     __syncthreads();
     if (!is_last) return;
     __threadfence();
-#pragma unroll 1
-    for (int64_t i = threadIdx.x; i < s.n; i += segments_threads) {
+    ROLLED_FOR (int64_t i = threadIdx.x; i < s.n; i += segments_threads) {
         const int64_t at = in[i];
         if (!is_offset(at, i > 0 ? in[i - 1] : 0, i, length) || at == length) continue;
         if (s.out_type == VSCAN_BIT)
@@ -109,12 +105,10 @@ static DEVICE void write_bits(const uint32_t *marks, const segments_work<vscan__
     uint32_t *const out = (uint32_t *)s.out + first / 32;
     const int64_t left = length - first;
     const bool wide = a.wide_out && left >= a.items;
-#pragma unroll 1
-    for (int w = (int)threadIdx.x * 4; wide && w < a.items / 32; w += segments_threads * 4)
+    ROLLED_FOR (int w = (int)threadIdx.x * 4; wide && w < a.items / 32; w += segments_threads * 4)
         *(int4 *)(out + w) = *(const int4 *)(marks + w);
-#pragma unroll 1
-    for (int w = threadIdx.x; !wide && w < a.items / 32 && 32 * (int64_t)w < left;
-         w += segments_threads) {
+    ROLLED_FOR (int w = threadIdx.x; !wide && w < a.items / 32 && 32 * (int64_t)w < left;
+                w += segments_threads) {
         uint32_t kept = 0;
         if (left < 32 * (int64_t)w + 32) kept = out[w] & ~0u << left % 32;
         out[w] = marks[w] | kept;
@@ -142,9 +136,8 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
         if (lane == 0) range[warp] = found;
     } else {
         const int4 none = {};
-#pragma unroll 1
-        for (int w = ((int)threadIdx.x - 64) * 4; w < a.items / 32;
-             w += (segments_threads - 64) * 4)
+        ROLLED_FOR (int w = ((int)threadIdx.x - 64) * 4; w < a.items / 32;
+                    w += (segments_threads - 64) * 4)
             *(int4 *)(marks + w) = none;
     }
     if (threadIdx.x == 0) misplaced = false;
@@ -161,19 +154,16 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
 #endif
     int64_t wrong = -1;
     bool elsewhere = false;
-#pragma unroll 1
-    for (int64_t k = aligned + warp * 32 * V; k < to; k += batch * segments_threads * V) {
+    ROLLED_FOR (int64_t k = aligned + warp * 32 * V; k < to; k += batch * segments_threads * V) {
         P x[batch][V], before[batch];
         uint32_t slow = 0; /* bit b: the offsets of chunk b have to be taken one by one */
-#pragma unroll
-        for (int b = 0; b < batch; ++b) {
+        UNROLL_FOR (int b = 0; b < batch; ++b) {
             const int64_t i = k + b * segments_threads * V + lane * V;
             before[b] = 0;
             if (lane == 0 && i > 0 && i < to) before[b] = in[i - 1];
             if (i >= 0 && i < to && i + V <= s.n) load_wide<P, V>(x[b], in + i);
         }
-#pragma unroll
-        for (int b = 0; b < batch; ++b) {
+        UNROLL_FOR (int b = 0; b < batch; ++b) {
             const int64_t i = k + b * segments_threads * V + lane * V;
             const P left = __shfl_up_sync(warp_mask, x[b][V - 1], 1);
             const P previous = lane == 0 ? before[b] : left;
@@ -183,8 +173,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
                 !mark_chunk<P, V>(marks, x[b], first, lowest, highest))
                 slow |= 1u << b;
         }
-#pragma unroll 1
-        for (int o = 0; slow != 0 && o < batch * V; ++o) {
+        ROLLED_FOR (int o = 0; slow != 0 && o < batch * V; ++o) {
             const int64_t i = k + o / V * segments_threads * V + lane * V + o % V;
             if (!(slow >> o / V & 1) || i < from || i >= to) continue;
             const int64_t offset = in[i], place = offset - first;
@@ -208,20 +197,17 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
         write_bits(marks, a, s, first, length);
     } else {
         const int each = s.out_type == VSCAN_BYTE ? 16 : 4; /* flags of 16 bytes */
-#pragma unroll 1
-        for (int p = (int)threadIdx.x * each; p < a.items; p += segments_threads * each) {
+        ROLLED_FOR (int p = (int)threadIdx.x * each; p < a.items; p += segments_threads * each) {
             const uint32_t bits = marks[p / 32] >> p % 32;
             const int64_t i = first + p;
             if (i >= 0 && i + each <= length) {
                 uint32_t y[4];
-#pragma unroll
-                for (int j = 0; j < 4; ++j)
+                UNROLL_FOR (int j = 0; j < 4; ++j)
                     y[j] = each == 4 ? bits >> j & 1 : bytes_of_bits(bits >> 4 * j & 15);
                 store_wide<uint32_t, 4>(
                     each == 4 ? (uint32_t *)s.out + i : (uint32_t *)((uint8_t *)s.out + i), y);
             } else {
-#pragma unroll 1
-                for (int j = 0; j < each; ++j) {
+                ROLLED_FOR (int j = 0; j < each; ++j) {
                     if (i + j < 0 || i + j >= length) continue;
                     if (each == 4)
                         ((int32_t *)s.out)[i + j] = bits >> j & 1;
@@ -243,14 +229,12 @@ __global__ void __launch_bounds__(map_threads)
     constexpr int each = 8; /* lengths of a thread */
     const int64_t first = (int64_t)blockIdx.x * (each * map_threads) + threadIdx.x;
     int64_t wrong = -1, low[each], high[each];
-#pragma unroll
-    for (int r = 0; r < each; ++r) {
+    UNROLL_FOR (int r = 0; r < each; ++r) {
         const int64_t i = first + r * map_threads;
         low[r] = i < s.n ? number_at(s.in, s.type, i) : 0;
         high[r] = i < s.n ? number_at(s.in, s.type, i + 1) : 0;
     }
-#pragma unroll
-    for (int r = 0; r < each; ++r) {
+    UNROLL_FOR (int r = 0; r < each; ++r) {
         const int64_t i = first + r * map_threads;
         if (i >= s.n) continue;
         put_number(s.out, s.out_type, i, high[r] - low[r]);

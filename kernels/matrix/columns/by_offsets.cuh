@@ -79,8 +79,7 @@ struct row_sums : any_operator<Real> {
             const int4 quad = *(const int4 *)at;
             memcpy(x, &quad, 16);
         } else {
-#pragma unroll
-            for (int v = 0; v < V; ++v)
+            UNROLL_FOR (int v = 0; v < V; ++v)
                 if (v < columns) x[v] = at[v];
         }
     }
@@ -91,23 +90,17 @@ struct row_sums : any_operator<Real> {
         using plus = pair<op_plus, Real>;
         constexpr int batches = G / batch;
         Real r1[V], tree[2][V]; /* of one batch, of two */
-#pragma unroll
-        for (int v = 0; v < V; ++v) r1[v] = tree[0][v] = tree[1][v] = plus::identity;
-#pragma unroll 1
-        for (int b = 0; length > 0; ++b, length -= batch, in += batch * step) {
+        UNROLL_FOR (int v = 0; v < V; ++v) r1[v] = tree[0][v] = tree[1][v] = plus::identity;
+        ROLLED_FOR (int b = 0; length > 0; ++b, length -= batch, in += batch * step) {
             U raw[batch][V];
-#pragma unroll
-            for (int k = 0; k < batch; ++k) {
-#pragma unroll
-                for (int v = 0; v < V; ++v) raw[k][v] = bits(plus::identity);
+            UNROLL_FOR (int k = 0; k < batch; ++k) {
+                UNROLL_FOR (int v = 0; v < V; ++v) raw[k][v] = bits(plus::identity);
                 if (k < length) load<Aligned>(in + k * step, columns, raw[k]);
             }
             const bool odd = b % 2 != 0, ends = b % batches == batches - 1 || length <= batch;
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
+            UNROLL_FOR (int v = 0; v < V; ++v) {
                 Real x[batch];
-#pragma unroll
-                for (int k = 0; k < batch; ++k) x[k] = real(raw[k][v]);
+                UNROLL_FOR (int k = 0; k < batch; ++k) x[k] = real(raw[k][v]);
                 Real y = sum_items<plus>(x);
                 y = add(odd ? tree[0][v] : plus::identity, y);
                 if (!odd) tree[0][v] = y;
@@ -121,8 +114,7 @@ struct row_sums : any_operator<Real> {
             }
         }
         vector sum;
-#pragma unroll
-        for (int v = 0; v < V; ++v) sum.x[v] = bits(r1[v]);
+        UNROLL_FOR (int v = 0; v < V; ++v) sum.x[v] = bits(r1[v]);
         return sum;
     }
 
@@ -130,19 +122,14 @@ struct row_sums : any_operator<Real> {
     template <bool Aligned>
     DEVICE vector combine_rows(const U *in, int64_t step, int length, int columns) const {
         vector sum;
-#pragma unroll
-        for (int v = 0; v < V; ++v) sum.x[v] = identity();
-#pragma unroll 1
-        for (; length > 0; length -= 4, in += 4 * step) {
+        UNROLL_FOR (int v = 0; v < V; ++v) sum.x[v] = identity();
+        ROLLED_FOR (; length > 0; length -= 4, in += 4 * step) {
             U x[4][V] = {};
-#pragma unroll
-            for (int k = 0; k < 4; ++k)
+            UNROLL_FOR (int k = 0; k < 4; ++k)
                 if (k < length) load<Aligned>(in + k * step, columns, x[k]);
-#pragma unroll
-            for (int k = 0; k < 4; ++k) {
+            UNROLL_FOR (int k = 0; k < 4; ++k) {
                 if (k >= length) break;
-#pragma unroll
-                for (int v = 0; v < V; ++v)
+                UNROLL_FOR (int v = 0; v < V; ++v)
                     sum.x[v] = combine_integers(sum.x[v], this->in(x[k][v]));
             }
         }
@@ -221,8 +208,7 @@ struct row_groups_block : any_operator<Real> {
         const int left = a.matrix.lines - c < V ? (int)(a.matrix.lines - c) : V;
         if (empty)
             for (int v = 0; v < V; ++v) sum.x[v] = this->visible();
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
+        UNROLL_FOR (int v = 0; v < V; ++v) {
             if (a.matrix.has_initial && v < left)
                 sum.x[v] = empty ? initial(c + v) : combine(initial(c + v), sum.x[v]);
             if (op != add_reals) sum.x[v] = this->out(sum.x[v]);
@@ -278,8 +264,7 @@ struct row_groups_block : any_operator<Real> {
         }
         report(a.late, VSCAN_ERROR_OFFSETS, wrong);
         __syncthreads();
-#pragma unroll 1
-        for (int i = 0; i < count; ++i) {
+        ROLLED_FOR (int i = 0; i < count; ++i) {
             const int64_t k = shared.listed[i], at = shared.first[i], n = a.matrix.length;
             int64_t begin = offset(k), end = offset(k + 1);
             const int64_t pieces = (end - begin + B - 1) / B;
@@ -289,8 +274,7 @@ struct row_groups_block : any_operator<Real> {
                 end = n - kept;
             }
             const bool fits = at + pieces <= a.room;
-#pragma unroll 1
-            for (int64_t q = threadIdx.x; q < pieces && at + q < a.room; q += threads)
+            ROLLED_FOR (int64_t q = threadIdx.x; q < pieces && at + q < a.room; q += threads)
                 list()[at + q] = {fits ? k : -1, q, begin, end};
         }
         __threadfence();
@@ -304,8 +288,7 @@ struct row_groups_block : any_operator<Real> {
         bool ready;
         do {
             ready = true;
-#pragma unroll
-            for (int j = 0; j < reads; ++j) {
+            UNROLL_FOR (int j = 0; j < reads; ++j) {
                 x[j] = identity();
                 if (j < n)
                     ready &= try_read<U>(a.lookback, shared.mine.epoch,
@@ -325,14 +308,11 @@ struct row_groups_block : any_operator<Real> {
         jitter(a.lookback, epoch, at, jitter_wait);
         /* pieces of the tile, then tiles */
         int64_t n = in_tile, from = at - in_tile, apart = 1;
-#pragma unroll 1
-        for (int round = 0;; ++round) {
-#pragma unroll 1
-            for (int64_t q = 0; q < n; q += reads) {
+        ROLLED_FOR (int round = 0;; ++round) {
+            ROLLED_FOR (int64_t q = 0; q < n; q += reads) {
                 U x[reads];
                 read(x, from + q * apart, apart, n - q, c);
-#pragma unroll
-                for (int j = 0; j < reads; ++j) before = combine(before, x[j]);
+                UNROLL_FOR (int j = 0; j < reads; ++j) before = combine(before, x[j]);
                 if (round == 0 || q + reads > n || (q + reads) % tiles != 0) continue;
                 r4 = combine(r4, before); /* a block of level 3 */
                 before = identity();
@@ -362,8 +342,7 @@ struct row_groups_block : any_operator<Real> {
         const int64_t work = (listed + a.together - 1) / a.together * a.piece_strips;
         const int each = threads / a.together, which = threadIdx.x / each, t = threadIdx.x % each;
         const int width = a.piece_width, rows = each / width, slot = t / width, x = t % width * V;
-#pragma unroll 1
-        for (;;) {
+        ROLLED_FOR (;;) {
             __syncthreads(); /* sums have been read */
             if (threadIdx.x == 0) {
                 shared.mine = take_ticket(a.lookback);
@@ -385,13 +364,11 @@ struct row_groups_block : any_operator<Real> {
             const int length = piece.end - begin < B ? (int)(piece.end - begin) : B;
             const int of_piece = (length + G - 1) / G;
             if (piece.group >= 0 && slot < rows && x < columns) {
-#pragma unroll 1
-                for (int s = slot; s < of_piece; s += rows) {
+                ROLLED_FOR (int s = slot; s < of_piece; s += rows) {
                     const int here = length - s * G;
                     const vector sum =
                         sum_rows(a, begin + s * G, here < G ? here : G, first_column + x);
-#pragma unroll
-                    for (int v = 0; v < V; ++v)
+                    UNROLL_FOR (int v = 0; v < V; ++v)
                         shared.sums[s][which * width * V + x + v] = sum.x[v];
                 }
             }
@@ -399,8 +376,7 @@ struct row_groups_block : any_operator<Real> {
             if (piece.group < 0 || t >= columns) continue;
             const int64_t c = first_column + t;
             U sum = shared.sums[0][which * width * V + t];
-#pragma unroll 1
-            for (int s = 1; s < of_piece; ++s)
+            ROLLED_FOR (int s = 1; s < of_piece; ++s)
                 sum = combine(sum, shared.sums[s][which * width * V + t]);
             const bool last = begin + length == piece.end;
             if (!last && (piece.number & (tile_blocks - 1)) != tile_blocks - 1) {

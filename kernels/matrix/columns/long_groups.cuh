@@ -89,51 +89,42 @@ struct long_groups_warp : any_operator<Real> {
         U x[M];
         const int row = made_here(lane); /* or 16 products are kept, which there is no room for */
         if (count == chunk) {
-#pragma unroll
-            for (int g = 0; g < M; ++g)
+            UNROLL_FOR (int g = 0; g < M; ++g)
                 x[g] = *(const U *)(at + (int64_t)(g * G + row) * a.row_bytes);
-#pragma unroll
-            for (int g = 0; g < M; ++g) changed_here(x[g]);
+            UNROLL_FOR (int g = 0; g < M; ++g) changed_here(x[g]);
         } else { /* the last row once more, which neither a maximum nor `or` notices */
             const bool adds = op == add_reals || op == add_integers;
-#pragma unroll
-            for (int g = 0; g < M; ++g) {
+            UNROLL_FOR (int g = 0; g < M; ++g) {
                 const int i = g * G + row < count ? g * G + row : count - 1;
                 x[g] = *(const U *)(at + (int64_t)i * a.row_bytes);
             }
-#pragma unroll
-            for (int g = 0; g < M; ++g) changed_here(x[g]);
-#pragma unroll
-            for (int g = 0; g < M; ++g) x[g] = adds && g * G + row >= count ? identity() : x[g];
+            UNROLL_FOR (int g = 0; g < M; ++g) changed_here(x[g]);
+            UNROLL_FOR (int g = 0; g < M; ++g)
+                x[g] = adds && g * G + row >= count ? identity() : x[g];
         }
         if (op == add_reals) {
             Real y[M];
-#pragma unroll
-            for (int g = 0; g < M; ++g) y[g] = real(x[g]);
+            UNROLL_FOR (int g = 0; g < M; ++g) y[g] = real(x[g]);
             return bits(add_groups(real(sum), y));
         }
         U y = this->in(x[0]);
-#pragma unroll
-        for (int g = 1; g < M; ++g) y = combine_integers(y, this->in(x[g]));
+        UNROLL_FOR (int g = 1; g < M; ++g) y = combine_integers(y, this->in(x[g]));
         return combine_integers(sum, combine_lanes(*this, y));
     }
 
     /* r1, and 16 groups from left to right. */
     DEVICE Real add_groups(Real r1, Real (&y)[M]) const {
-#pragma unroll
-        for (int step = 0; step < 5; ++step) {
+        UNROLL_FOR (int step = 0; step < 5; ++step) {
             const int d = 1 << step, m = M >> (step + 1); /* values that are given; at last all */
             const bool upper = lane & d;
-#pragma unroll
-            for (int g = 0; g < M; ++g) {
+            UNROLL_FOR (int g = 0; g < M; ++g) {
                 if (g >= m && g > 0) continue;
                 const Real give = m > 0 && !upper ? y[g + m] : y[g];
                 const Real keep = m > 0 && upper ? y[g + m] : y[g];
                 y[g] = add(keep, __shfl_xor_sync(warp_mask, give, d));
             }
         }
-#pragma unroll
-        for (int g = 0; g < M; ++g) /* the lane of a group has its bits in reverse */
+        UNROLL_FOR (int g = 0; g < M; ++g) /* the lane of a group has its bits in reverse */
             r1 = add(r1, __shfl_sync(warp_mask, y[0],
                                      (g & 1) << 3 | (g & 2) << 1 | (g & 4) >> 1 | g >> 3));
         return r1;
@@ -141,8 +132,8 @@ struct long_groups_warp : any_operator<Real> {
 
     /* Of all lanes, where any order gives the same bits. */
     static DEVICE U combine_lanes(const op_of &o, U y) {
-#pragma unroll 1
-        for (int d = 1; d < 32; d *= 2) y = o.combine_integers(y, __shfl_xor_sync(warp_mask, y, d));
+        ROLLED_FOR (int d = 1; d < 32; d *= 2)
+            y = o.combine_integers(y, __shfl_xor_sync(warp_mask, y, d));
         return y;
     }
 
@@ -151,10 +142,8 @@ struct long_groups_warp : any_operator<Real> {
         const int columns = (int)a.matrix.lines;
         U sums = identity();
         const char *at = (const char *)a.matrix.in + first * a.row_bytes;
-#pragma unroll 1
-        for (; count > 0; count -= chunk, at += (int64_t)chunk * a.row_bytes)
-#pragma unroll 1
-            for (int c = 0; c < columns; ++c) {
+        ROLLED_FOR (; count > 0; count -= chunk, at += (int64_t)chunk * a.row_bytes)
+            ROLLED_FOR (int c = 0; c < columns; ++c) {
                 const char *const column = at + c * (int)sizeof(U);
                 const int here = count < chunk ? count : chunk;
                 U sum = __shfl_sync(warp_mask, sums, c);
@@ -172,9 +161,7 @@ struct long_groups_warp : any_operator<Real> {
         jitter(a.lookback, epoch, at, jitter_publish);
         if (lane < a.matrix.lines) publish<U>(a.lookback, epoch, at * a.matrix.lines + lane, sum);
     }
-    DEVICE void put_aggregate(int64_t at, U sum) const {
-        publish_sums(a, epoch, at, sum);
-    }
+    DEVICE void put_aggregate(int64_t at, U sum) const { publish_sums(a, epoch, at, sum); }
 
     /* In lane c: aggregates first, first + 1, ... of column c behind sum, from left to right. */
     static __device__ __noinline__ U sum_published(const long_groups_arguments &a, epoch_t epoch,
@@ -183,11 +170,9 @@ struct long_groups_warp : any_operator<Real> {
         const segment_begins begin_of = {a.offsets, a.groups, a.matrix.length, a.wide, false};
         const int columns = (int)a.matrix.lines, lane = threadIdx.x % 32;
         bool ascend = true;
-#pragma unroll 1
-        for (int c = 0; c < columns; ++c) {
+        ROLLED_FOR (int c = 0; c < columns; ++c) {
             U sum = __shfl_sync(warp_mask, sums, c);
-#pragma unroll 1
-            for (int64_t i = 0; i < count; i += 32) {
+            ROLLED_FOR (int64_t i = 0; i < count; i += 32) {
                 U x = o.identity();
                 if (i + lane < count)
                     x = wait_for_aggregate<U>(a.lookback, epoch, (first + i + lane) * columns + c,
@@ -241,8 +226,7 @@ struct long_groups_warp : any_operator<Real> {
             before.group = group;
             before.begin = begin;
         }
-#pragma unroll 1
-        for (int64_t j = first; j <= last; ++j) {
+        ROLLED_FOR (int64_t j = first; j <= last; ++j) {
             const int64_t at = begin + j * B, t = j / blocks;
             const U r1 = sum_piece(at, end - at < B ? (int)(end - at) : B);
             if (j == pieces - 1) {
@@ -306,8 +290,7 @@ struct long_groups_warp : any_operator<Real> {
     DEVICE int64_t check(int64_t run) const {
         const int64_t n = a.matrix.length, first = run * a.checked;
         int64_t wrong = -1;
-#pragma unroll 1
-        for (int64_t k = first + lane; k < first + a.checked && k < a.groups; k += 32) {
+        ROLLED_FOR (int64_t k = first + lane; k < first + a.checked && k < a.groups; k += 32) {
             const int64_t begin = begin_of(k), end = begin_of(k + 1);
             if (k == 0 && (begin < 0 || begin > n))
                 wrong = 0;
@@ -331,8 +314,7 @@ struct long_groups_warp : any_operator<Real> {
         if (lane == 0) before.group = before.tile = before.level_3 = before.last = -1;
         int64_t next = from > 0 ? begin_of(from - 1) : 0;
         if (from == 0 && to > 0) next = begin_of(0);
-#pragma unroll 1
-        for (int64_t k = from > 0 ? from - 1 : 0; k < to; ++k) {
+        ROLLED_FOR (int64_t k = from > 0 ? from - 1 : 0; k < to; ++k) {
             const int64_t begin = next, end = begin_of(k + 1);
             next = end;
             if (begin < 0 || end < begin || end > n) continue;
@@ -357,8 +339,7 @@ struct long_groups_warp : any_operator<Real> {
     DEVICE void run_all() {
         const int64_t tickets = a.runs + (int64_t)gridDim.x * (long_groups_threads / 32);
         int64_t wrong = -1;
-#pragma unroll 1
-        for (;;) {
+        ROLLED_FOR (;;) {
             ticket t = {0, 0};
             if (lane == 0) t = take_ticket(a.lookback);
             epoch = __shfl_sync(warp_mask, t.epoch, 0);

@@ -82,8 +82,7 @@ struct before_partition {
             all = warp_sum(h[0]);
         }
         U upto = Pair::identity, r2 = Pair::identity;
-#pragma unroll
-        for (int k = 0; k < tile_blocks; ++k) {
+        UNROLL_FOR (int k = 0; k < tile_blocks; ++k) {
             if (lane == k) r2 = upto;
             const U next = __shfl_sync(warp_mask, a[0], k);
             upto = Pair::combine(Segmented && any & 1u << k ? Pair::identity : upto, next);
@@ -119,9 +118,7 @@ struct before_partition {
         shared.heads = heads + before_own;
     }
 
-    DEVICE int64_t heads_before(const shared_t &shared) const {
-        return shared.heads;
-    }
+    DEVICE int64_t heads_before(const shared_t &shared) const { return shared.heads; }
     DEVICE before_group<Pair> of_group(shared_t &shared, int group, int, bool counting) const {
         const int block = group / groups, g = group % groups;
         before_group<Pair> to = {shared.before, shared.r2[block], shared.own.r1[block][g], initial,

@@ -111,8 +111,7 @@ static DEVICE void store_carried(const Role &role, int64_t tile) {
     if (end - first >= box) {
         if (lane == 0) {
             const int line = (int)role.first_line(v, tile);
-#pragma unroll 1
-            for (int at = first; at < end; at += box) {
+            ROLLED_FOR (int at = first; at < end; at += box) {
                 if (at > end - box) at = end - box;
                 tensor_store(&v.map, line + at, staged + at * R);
             }

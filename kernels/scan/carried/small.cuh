@@ -113,8 +113,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
 
     /* ---- The old carry ----------------------------------------------------------------------- */
     /* some blocks prefetch for others: where the own elements are is not known yet */
-#pragma unroll
-    for (int r = 0; r < Loads; ++r)
+    UNROLL_FOR (int r = 0; r < Loads; ++r)
         prefetch_element<false, T>(hot, first_item + begin + r * shape::load_items);
     grid_dependency_wait(true);
     const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
@@ -138,8 +137,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         here = carried_partition<Pair, int>::at(first_item, skew, left, shape::items);
     };
     int64_t position = hot.initial.as_long; /* where it is expected */
-#pragma unroll 1
-    for (;;) {
+    ROLLED_FOR (;;) {
         begin = opaque(begin); /* nothing is computed before the loop and kept */
         const int warp_begin = begin - lane * V;
         place_at(position);

@@ -96,12 +96,11 @@ struct carried_partition {
     DEVICE void load(lane_items<Pair, V> (&items)[N], const T *vector, int at, bool backward,
                      bool aligned, bool whole, const pair_transform &transform) const {
         if (aligned && whole) {
-#pragma unroll
-            for (int r = 0; r < N; ++r) items[r].load_whole(vector, at + r * 32 * V, 0, backward);
+            UNROLL_FOR (int r = 0; r < N; ++r)
+                items[r].load_whole(vector, at + r * 32 * V, 0, backward);
             return;
         }
-#pragma unroll
-        for (int r = 0; r < N; ++r)
+        UNROLL_FOR (int r = 0; r < N; ++r)
             load_each(items[r], vector, at + r * 32 * V, backward, whole, transform);
     }
     template <int V>
@@ -109,12 +108,10 @@ struct carried_partition {
                           bool whole, const pair_transform &transform) const {
         const T *const in = backward ? vector - V - at : vector + at;
         if (whole) {
-#pragma unroll
-            for (int j = 0; j < V; ++j) items.raw[j] = in[j];
+            UNROLL_FOR (int j = 0; j < V; ++j) items.raw[j] = in[j];
             return;
         }
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int j = 0; j < V; ++j) {
             const int k = at + (backward ? V - 1 - j : j);
             items.raw[j] = Pair::out(Pair::identity, transform);
             if (k >= from && k < to) items.raw[j] = in[j];
@@ -124,10 +121,8 @@ struct carried_partition {
     template <int V, int N>
     DEVICE void stand_in(lane_items<Pair, V> (&items)[N], int at, bool backward,
                          const carry_before<T> &old) const {
-#pragma unroll
-        for (int r = 0; r < N; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int r = 0; r < N; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const int k = at + r * 32 * V + (backward ? V - 1 - j : j);
                 if (k < from) items[r].raw[j] = old.stand_in(skew, (int)first + k);
             }
@@ -136,16 +131,14 @@ struct carried_partition {
     DEVICE void store(const lane_items<Pair, V> (&items)[N], T *vector, int at, bool backward,
                       bool aligned, bool whole) const {
         if (aligned && whole) {
-#pragma unroll
-            for (int r = 0; r < N; ++r) items[r].store_whole(vector, at + r * 32 * V, 0, backward);
+            UNROLL_FOR (int r = 0; r < N; ++r)
+                items[r].store_whole(vector, at + r * 32 * V, 0, backward);
             return;
         }
-#pragma unroll
-        for (int r = 0; r < N; ++r) {
+        UNROLL_FOR (int r = 0; r < N; ++r) {
             const int first_here = at + r * 32 * V;
             T *const out = backward ? vector - V - first_here : vector + first_here;
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const int k = first_here + (backward ? V - 1 - j : j);
                 if (whole || (k >= from && k < to)) out[j] = items[r].raw[j];
             }
@@ -158,8 +151,7 @@ struct carried_partition {
 template <int V>
 static DEVICE uint32_t heads_at_ends(const vscan__scan &scan, int64_t p, bool first) {
     uint32_t mask = 0;
-#pragma unroll 1
-    for (int j = 0; j < V; ++j)
+    ROLLED_FOR (int j = 0; j < V; ++j)
         if (p + j >= 0 && p + j < scan.n && (p + j == 0 ? first : head_at(scan, p + j)))
             mask |= 1u << j;
     return mask;
@@ -172,14 +164,11 @@ static DEVICE void find_heads(uint32_t (&heads)[L], lane_heads<V> (&flags)[L],
                               const vscan__scan &scan, int64_t p, int step, bool first) {
     with_flag_type(scan.flag_type, [&](auto type) {
         constexpr int Type = decltype(type)::value;
-#pragma unroll
-        for (int r = 0; r < L; ++r) flags[r].template load<Type>(scan, p + r * step);
-#pragma unroll
-        for (int r = 0; r < L; ++r)
+        UNROLL_FOR (int r = 0; r < L; ++r) flags[r].template load<Type>(scan, p + r * step);
+        UNROLL_FOR (int r = 0; r < L; ++r)
             if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p + r * step);
     });
-#pragma unroll
-    for (int r = 0; r < L; ++r)
+    UNROLL_FOR (int r = 0; r < L; ++r)
         if (flags[r].slow) heads[r] = heads_at_ends<V>(scan, p + r * step, first);
 }
 
@@ -225,8 +214,7 @@ static DEVICE void write_carried_totals(const scan_arguments &a, bool first, int
         const int j = __ffs((int)ends) - 1;
         ends &= ends - 1;
         typename Pair::U total = y[0];
-#pragma unroll
-        for (int k = 1; k < V; ++k)
+        UNROLL_FOR (int k = 1; k < V; ++k)
             if (k == j) total = y[k];
         const int64_t number = before + __popc(heads & ((2u << j) - 1));
         if (scan.totals != nullptr) write_total(a, number, Pair::out(total, a.transform));
@@ -269,8 +257,7 @@ struct resumed_vector {
     DEVICE void put_total(int r, const U (&y)[V]) const {
         const int i = begin + r * Shape::load_items;
         if (last_partition && i + V >= here.to && i < here.to) {
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 if (i + j != here.to - 1) continue;
                 const T last = Pair::out(y[j], a.transform);
                 if (total != nullptr) *(T *)total = last;
@@ -286,12 +273,10 @@ struct resumed_vector {
         write_carried_totals<Pair>(a, first, p, y, heads, before, threadIdx.x % 32);
     }
     DEVICE void put_first(int r, U (&y)[V], uint32_t heads) const {
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             if (Segmented && (heads >> j & 1)) y[j] = visible;
         if (here.first > here.skew) return;
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int j = 0; j < V; ++j) {
             if (begin + r * Shape::load_items + j == here.from) y[j] = first_result();
         }
     }
@@ -310,8 +295,7 @@ static DEVICE void keep_unfinished(typename Pair::U (&unfinished)[VSCAN__GROUP],
     const int first = lane & ~(Shape::group_lanes - 1);
     const unsigned lanes = ((1u << (Shape::group_lanes - 1) << 1) - 1) << first;
     const bool later = Segmented && (any & lanes) >> lane >> 1;
-#pragma unroll
-    for (int j = 0; j < V; ++j)
+    UNROLL_FOR (int j = 0; j < V; ++j)
         if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
             unfinished[(i + j) % VSCAN__GROUP] =
                 later || (Segmented && heads >> j >> 1) ? Pair::identity : x[j];

@@ -92,8 +92,7 @@ struct extreme_pair {
     }
     /* The best of all lanes, in every lane. */
     DEVICE void reduce() {
-#pragma unroll
-        for (int d = 16; d > 0; d /= 2) {
+        UNROLL_FOR (int d = 16; d > 0; d /= 2) {
             const I y = __shfl_xor_sync(warp_mask, key, d);
             const P y_at = __shfl_xor_sync(warp_mask, at, d);
             with(y, y_at);
@@ -103,8 +102,7 @@ struct extreme_pair {
     template <int Lanes>
     DEVICE void scan() {
         const int lane = threadIdx.x % 32;
-#pragma unroll
-        for (int d = 1; d < Lanes; d *= 2) {
+        UNROLL_FOR (int d = 1; d < Lanes; d *= 2) {
             const I y = __shfl_up_sync(warp_mask, key, d);
             const P y_at = __shfl_up_sync(warp_mask, at, d);
             const bool left = lane >= d && y >= key;
@@ -120,17 +118,14 @@ static DEVICE void store_positions(void *vector, int64_t n, bool backward, int64
                                    const X (&x)[V], bool wide) {
     T *const to = (T *)vector;
     if (!wide) {
-#pragma unroll
-        for (int j = 0; j < V; ++j)
+        UNROLL_FOR (int j = 0; j < V; ++j)
             if (i + j < n) to[backward ? n - 1 - i - j : i + j] = (T)x[j];
         return;
     }
     constexpr int each = V * (int)sizeof(T) > 16 ? 16 / (int)sizeof(T) : V;
-#pragma unroll
-    for (int k = 0; k < V; k += each) {
+    UNROLL_FOR (int k = 0; k < V; k += each) {
         T y[each];
-#pragma unroll
-        for (int j = 0; j < each; ++j) y[j] = (T)(backward ? x[V - 1 - k - j] : x[k + j]);
+        UNROLL_FOR (int j = 0; j < each; ++j) y[j] = (T)(backward ? x[V - 1 - k - j] : x[k + j]);
         store_wide<T, each>(to + (backward ? n - V - i : i) + k, y);
     }
 }
@@ -187,8 +182,7 @@ struct extreme_kernel : chained_kernel {
     }
 
     DEVICE void stage() {
-#pragma unroll
-        for (int r = 0; r < chunks; ++r) store_wide<I, V>(shared.own[r][threadIdx.x], next[r]);
+        UNROLL_FOR (int r = 0; r < chunks; ++r) store_wide<I, V>(shared.own[r][threadIdx.x], next[r]);
         before_warp = shared.before[warp];
     }
 
@@ -205,10 +199,8 @@ struct extreme_kernel : chained_kernel {
                 return first + place_of(r) + (w.backward ? V - 1 - j : j) < n;
             });
         in_tile best = {lowest, place_of(0)};
-#pragma unroll
-        for (int r = 0; r < chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const I raw = w.backward ? x[r][V - 1 - j] : x[r][j];
                 const int place = place_of(r) + j;
                 next[r][j] =
@@ -249,8 +241,7 @@ struct extreme_kernel : chained_kernel {
     }
 
     DEVICE void write(int tile) {
-#pragma unroll
-        for (int k = 0; k < extreme_lookers; ++k)
+        UNROLL_FOR (int k = 0; k < extreme_lookers; ++k)
             earlier.with(shared.earlier[k].key, shared.earlier[k].at);
         write_results(tile);
         /* the last one: no other was counted since, so shared.tile is this tile's */
@@ -275,13 +266,11 @@ struct extreme_kernel : chained_kernel {
         const bool whole = is_whole(tile);
         in_tile best = {earlier.key, -1};
         best.then(before_warp.key, before_warp.at);
-#pragma unroll
-        for (int r = 0; r < chunks; ++r) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r) {
             I own[V];
             load_wide<I, V>(own, shared.own[r][threadIdx.x]);
             in_tile of_lane = best;
-#pragma unroll
-            for (int j = 0; j < V; ++j) of_lane.then(own[j], place_of(r) + j);
+            UNROLL_FOR (int j = 0; j < V; ++j) of_lane.then(own[j], place_of(r) + j);
             in_tile running = best;
             /* mostly no element is better than all before it */
             if (__any_sync(warp_mask, of_lane.key > best.key)) {
@@ -294,8 +283,7 @@ struct extreme_kernel : chained_kernel {
             }
             I y[V];
             int64_t positions[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 running.then(own[j], place_of(r) + j);
                 y[j] = a.order.element(running.key);
                 positions[j] = in_memory(running.at < 0 ? earlier.at : first + running.at);

@@ -52,8 +52,7 @@ static DEVICE void put_extreme(const vscan__extreme_lines &w, I element, int64_t
 /* The best of so many adjacent lanes, a power of 2, in each of them. */
 template <class I, class P>
 static DEVICE void reduce_over(extreme_pair<I, P> &best, int lanes) {
-#pragma unroll 1
-    for (int d = lanes / 2; d > 0; d /= 2) {
+    ROLLED_FOR (int d = lanes / 2; d > 0; d /= 2) {
         const I y = __shfl_xor_sync(warp_mask, best.key, d);
         const P y_at = __shfl_xor_sync(warp_mask, best.at, d);
         best.with(y, y_at);
@@ -70,27 +69,22 @@ static DEVICE extreme_pair<I, int32_t> best_of_vectors(const extreme_lines_argum
     const int skew = (int)((uintptr_t)from / sizeof(I) % V), vectors = (skew + length + V - 1) / V;
     const int shift = backward ? length + skew - vectors * V : -skew;
     extreme_pair<I, int32_t> best = {~a.order.infinity, y * V}; /* no key is less */
-#pragma unroll 1
-    for (int v = y; v < vectors; v += loads * a.height) {
+    ROLLED_FOR (int v = y; v < vectors; v += loads * a.height) {
         I x[loads][V];
-#pragma unroll
-        for (int l = 0; l < loads; ++l) {
+        UNROLL_FOR (int l = 0; l < loads; ++l) {
             const int at = v + l * a.height, begin = (backward ? vectors - 1 - at : at) * V - skew;
             if (at < vectors && begin >= 0 && begin + V <= length) {
                 load_wide<I, V>(x[l], from + begin);
             } else {
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
+                UNROLL_FOR (int j = 0; j < V; ++j) {
                     x[l][j] = a.order.nothing();
                     if (at < vectors && begin + j >= 0 && begin + j < length)
                         x[l][j] = from[begin + j];
                 }
             }
         }
-#pragma unroll
-        for (int l = 0; l < loads; ++l)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int l = 0; l < loads; ++l)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const int place = (v + l * a.height) * V + j + shift;
                 best.then(a.order.key(backward ? x[l][V - 1 - j] : x[l][j]), place);
             }
@@ -129,20 +123,17 @@ __global__ void __launch_bounds__(lines_threads, lines_blocks<I>)
     best_in_chunk best = {lowest, y};
     if (a.wide && there)
         best = best_of_vectors(a, w.backward ? at - (length - 1 - y) : at - y, length, y);
-#pragma unroll 1
-    for (int i = y; !a.wide && there && i < length; i += loads * a.height) {
+    ROLLED_FOR (int i = y; !a.wide && there && i < length; i += loads * a.height) {
         I value[loads];
         const auto load = [&](int from) {
-#pragma unroll
-            for (int l = from; l < from + loads / 2; ++l) {
+            UNROLL_FOR (int l = from; l < from + loads / 2; ++l) {
                 value[l] = a.order.nothing();
                 if (i + l * a.height < length) value[l] = *at;
                 at += a.jump;
             }
         };
         const auto take = [&](int from) {
-#pragma unroll
-            for (int l = from; l < from + loads / 2; ++l)
+            UNROLL_FOR (int l = from; l < from + loads / 2; ++l)
                 best.then(a.order.key(value[l]), i + l * a.height);
         };
         const bool more = i + loads / 2 * a.height < length;
@@ -166,8 +157,7 @@ __global__ void __launch_bounds__(lines_threads, lines_blocks<I>)
         const bool writes = w.columns || thread % 32 == 0;
         const int part = w.columns ? y : y / 32;
         if (writes) bests[slot] = best;
-#pragma unroll 1
-        for (int left = parts; left > 1;) {
+        ROLLED_FOR (int left = parts; left > 1;) {
             __syncthreads();
             const int half = (left + 1) / 2;
             if (writes && part + half < left) {
@@ -195,23 +185,20 @@ __global__ void __launch_bounds__(lines_threads, lines_blocks<I>)
         const int64_t from = (int64_t)(blockIdx.x - chunk) * a.width + x;
         int32_t place = 0;
         constexpr int each = 4; /* read together */
-#pragma unroll 1
-        for (int q = y; there && q < chunk; q += each * a.height) {
+        ROLLED_FOR (int q = y; there && q < chunk; q += each * a.height) {
             I key[each];
             uint32_t none;
             bool ready;
             do {
                 ready = true;
-#pragma unroll
-                for (int l = 0; l < each; ++l) {
+                UNROLL_FOR (int l = 0; l < each; ++l) {
                     const int of = q + l * a.height;
                     if (of < chunk)
                         ready &= try_read(a.lookback, epoch, from + (int64_t)of * a.width, &key[l],
                                           &none);
                 }
             } while (!ready);
-#pragma unroll
-            for (int l = 0; l < each; ++l)
+            UNROLL_FOR (int l = 0; l < each; ++l)
                 if (q + l * a.height < chunk) best.with(key[l], q + l * a.height);
         }
         __syncwarp();

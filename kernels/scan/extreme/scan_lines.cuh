@@ -117,8 +117,7 @@ struct scan_lines_kernel {
         all = {lowest, last > 0 ? last : 0};
         before = {lowest, begin > 0 ? begin : 0};
         if (a.teams * lanes == 1) return;
-#pragma unroll 1
-        for (int k = 0; k < a.teams; ++k) {
+        ROLLED_FOR (int k = 0; k < a.teams; ++k) {
             const in_tile other = shared.bests[k * width + x];
             if (other.at >= last) all.then(other.key, other.at);
             if (other.at >= begin && k < team) before.then(other.key, other.at);
@@ -131,19 +130,16 @@ struct scan_lines_kernel {
         const int from = team * a.rounds * lanes, end = from + a.rounds * lanes - 1;
         const int rows = rows_to(end), begin = end - in_row(end);
         in_tile best = {lowest, from};
-#pragma unroll 1
-        for (int l = begin > from ? (begin - from) / lanes : 0; l < a.rounds; l += loads) {
+        ROLLED_FOR (int l = begin > from ? (begin - from) / lanes : 0; l < a.rounds; l += loads) {
             I value[loads];
             const int place = from + l * lanes + t;
-#pragma unroll
-            for (int k = 0; k < loads; ++k) {
+            UNROLL_FOR (int k = 0; k < loads; ++k) {
                 const int at = place + k * lanes;
                 value[k] = a.order.nothing();
                 if (there && at >= begin && at <= end && at < left)
                     value[k] = ((const I *)w.in)[in_memory(at, rows)];
             }
-#pragma unroll
-            for (int k = 0; k < loads; ++k) {
+            UNROLL_FOR (int k = 0; k < loads; ++k) {
                 const int at = place + k * lanes;
                 if (at >= begin && at < left) best.then(a.order.key(value[k]), at);
             }
@@ -156,8 +152,7 @@ struct scan_lines_kernel {
     /* In a team's last lane the best of all its lanes. */
     template <class P>
     DEVICE void over_lanes(extreme_pair<I, P> &best) const {
-#pragma unroll 1
-        for (int d = 1; d < lanes; d *= 2) {
+        ROLLED_FOR (int d = 1; d < lanes; d *= 2) {
             const I y = __shfl_up_sync(warp_mask, best.key, d * width);
             const P y_at = __shfl_up_sync(warp_mask, best.at, d * width);
             if (t >= d) best.with(y, y_at);
@@ -171,21 +166,18 @@ struct scan_lines_kernel {
         const int readers = a.teams * lanes;
         in_sequence best = {lowest, INT64_MAX};
         jitter(a.lookback, shared.epoch, tile * 16 + threadIdx.x / 32, jitter_wait);
-#pragma unroll 1
-        for (int64_t i = from + team * lanes + t; there && i < tile; i += each * readers) {
+        ROLLED_FOR (int64_t i = from + team * lanes + t; there && i < tile; i += each * readers) {
             I key[each];
             uint32_t place[each];
             bool ready;
             do {
                 ready = true;
-#pragma unroll
-                for (int k = 0; k < each; ++k)
+                UNROLL_FOR (int k = 0; k < each; ++k)
                     if (i + k * readers < tile)
                         ready &= try_read(a.lookback, shared.epoch, (i + k * readers) * width + x,
                                           &key[k], &place[k]);
             } while (!ready);
-#pragma unroll
-            for (int k = 0; k < each; ++k)
+            UNROLL_FOR (int k = 0; k < each; ++k)
                 if (i + k * readers < tile)
                     best.with(key[k], (i + k * readers - zero) * (readers * a.rounds) + place[k]);
         }
@@ -193,8 +185,7 @@ struct scan_lines_kernel {
         over_lanes(best);
         if (t == lanes - 1) shared.earlier[team * width + x] = best;
         __syncthreads();
-#pragma unroll 1
-        for (int k = 0; k < a.teams; ++k) {
+        ROLLED_FOR (int k = 0; k < a.teams; ++k) {
             const in_sequence other = shared.earlier[k * width + x];
             earlier.with(other.key, other.at);
         }
@@ -210,8 +201,7 @@ struct scan_lines_kernel {
         if (!__any_sync(warp_mask, key > best.key || !carried)) return best;
         const int reach = carried ? t : in_row; /* lanes of the row before this one */
         I upto = key;
-#pragma unroll 1
-        for (int d = 1; d < lanes; d *= 2) {
+        ROLLED_FOR (int d = 1; d < lanes; d *= 2) {
             const I y = __shfl_up_sync(warp_mask, upto, d * width);
             if (d <= reach && y > upto) upto = y;
         }
@@ -244,18 +234,15 @@ struct scan_lines_kernel {
         constexpr int loads = scan_lines_unroll;
         const int from = team * a.rounds * lanes;
         const int64_t earlier_position = at_base + (earlier.at - first) * a.at_step;
-#pragma unroll 1
-        for (int l = 0; l < a.rounds && from + l * lanes < left; l += loads) {
+        ROLLED_FOR (int l = 0; l < a.rounds && from + l * lanes < left; l += loads) {
             I value[loads];
             const int place = from + l * lanes + t;
-#pragma unroll
-            for (int k = 0; k < loads; ++k) {
+            UNROLL_FOR (int k = 0; k < loads; ++k) {
                 const int at = place + k * lanes;
                 value[k] = a.order.nothing();
                 if (there && at < left) value[k] = ((const I *)w.in)[in_memory(at, rows_to(at))];
             }
-#pragma unroll
-            for (int k = 0; k < loads; ++k) {
+            UNROLL_FOR (int k = 0; k < loads; ++k) {
                 const int at = place + k * lanes;
                 const in_tile running = do_round(best, a.order.key(value[k]), at, in_row(at));
                 if (there && at < left) store(running, at, earlier_position);

@@ -116,17 +116,14 @@ struct extreme_segments_kernel {
         const int step = w.backward ? -1 : 1, bytes = a.wide ? 8 * step : 4 * step;
         const char *at = (const char *)w.in + (begin + step * mine) * (a.wide ? 8 : 4);
         extreme_pair<int64_t, int32_t> best = {INT64_MIN, mine};
-#pragma unroll 1
-        for (int i = mine; i < length; i += loads * team) {
+        ROLLED_FOR (int i = mine; i < length; i += loads * team) {
             int64_t key[loads];
-#pragma unroll
-            for (int l = 0; l < loads; ++l) {
+            UNROLL_FOR (int l = 0; l < loads; ++l) {
                 key[l] = INT64_MIN;
                 if (i + l * team < length) key[l] = key_at(at);
                 at += bytes * team;
             }
-#pragma unroll
-            for (int l = 0; l < loads; ++l) best.then(key[l], i + l * team);
+            UNROLL_FOR (int l = 0; l < loads; ++l) best.then(key[l], i + l * team);
         }
         __syncwarp();
         reduce_over(best, team);
@@ -137,13 +134,11 @@ struct extreme_segments_kernel {
     DEVICE void do_segments(int64_t from, int64_t begun, int64_t to, int64_t first, int64_t last) {
         int usual = 32; /* lanes: a quarter of the average length at most */
         while (usual > 1 && (to - from) * 4 * usual > last - first) usual /= 2;
-#pragma unroll 1
-        for (int64_t k0 = from; k0 < to; k0 += 32 / usual) {
+        ROLLED_FOR (int64_t k0 = from; k0 < to; k0 += 32 / usual) {
             int64_t k = k0 + lane / usual;
             int team = usual;
             uint32_t left = 0; /* lanes whose segments are long: these come one by one */
-#pragma unroll 1
-            for (;;) {
+            ROLLED_FOR (;;) {
                 const int64_t begin = k < to ? offset(k) : 0, end = k < to ? offset(k + 1) : 0;
                 const int64_t low = begin > first ? begin : first;
                 const int64_t high = end <= low ? low : end < last ? end : last;
@@ -179,8 +174,7 @@ struct extreme_segments_kernel {
         if (from < 0 || from > blockIdx.x) from = blockIdx.x; /* offsets do not ascend */
         best_in_segment best = {INT64_MIN, INT64_MAX};
         jitter(a.lookback, shared.epoch, blockIdx.x * entries_warps + warp, jitter_wait);
-#pragma unroll 1
-        for (int64_t b = from + threadIdx.x; b < blockIdx.x; b += 32 * entries_warps) {
+        ROLLED_FOR (int64_t b = from + threadIdx.x; b < blockIdx.x; b += 32 * entries_warps) {
             int64_t key;
             uint32_t distance;
             while (!try_read(a.lookback, shared.epoch, b, &key, &distance)) {
@@ -198,8 +192,7 @@ struct extreme_segments_kernel {
     /* The pieces of a segment come together: in warp w's turn those of the segment that ends in its entries, and first
        those of what continues beyond the block. */
     DEVICE void combine() {
-#pragma unroll 1
-        for (int turns = a.chained ? 0 : 1; turns < 2; ++turns) {
+        ROLLED_FOR (int turns = a.chained ? 0 : 1; turns < 2; ++turns) {
             const int before = turns == 0 ? entries_warps : warp;
             const bool mine = lane < before;
             const uint32_t stops =

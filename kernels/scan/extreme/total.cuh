@@ -106,10 +106,8 @@ struct extreme_total_kernel : chained_kernel {
 
     DEVICE void take(in_partition &best, const I (&x)[chunks][V], int tile) const {
         I key = order::lowest;
-#pragma unroll
-        for (int r = 0; r < chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const I y = order::key(x[r][j], transform);
                 key = y > key ? y : key;
             }
@@ -178,10 +176,8 @@ struct extreme_total_kernel : chained_kernel {
         load(x, best.at);
         const int64_t from = memory_of(best.at);
         in_vector found = {order::lowest, INT64_MAX};
-#pragma unroll
-        for (int r = 0; r < chunks; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
+        UNROLL_FOR (int r = 0; r < chunks; ++r)
+            UNROLL_FOR (int j = 0; j < V; ++j) {
                 const int64_t i = from + (place_of(r) + j);
                 if (i >= 0 && i < w.n)
                     found.with(order::key(x[r][j], transform), w.backward ? w.n - 1 - i : i);

@@ -38,10 +38,8 @@ look_back_tiles(typename Pair::U r3, typename Pair::U r4, const lookback_memory 
             heads[k] = 0;
             ready[k] = tile >= to || try_read<U>(memory, epoch, tile, &a[k], &heads[k]);
         };
-#pragma unroll
-        for (int k = 0; k < per_lane; ++k) ask(k);
-#pragma unroll
-        for (int k = 0; k < per_lane; ++k) {
+        UNROLL_FOR (int k = 0; k < per_lane; ++k) ask(k);
+        UNROLL_FOR (int k = 0; k < per_lane; ++k) {
             if (from + 32 * k >= to) break;
             while (!__all_sync(warp_mask, ready[k]))
                 if (!ready[k]) ask(k);

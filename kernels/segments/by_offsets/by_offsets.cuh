@@ -60,8 +60,7 @@ struct by_offsets_block : long_segments<Pair, Scan> {
     DEVICE void results() const {
         const int lane = threadIdx.x % 32;
         const int count = min_of(shared.group_count, shape::groups);
-#pragma unroll 1
-        for (int g = threadIdx.x / 32; g < count; g += threads / 32) {
+        ROLLED_FOR (int g = threadIdx.x / 32; g < count; g += threads / 32) {
             const offsets_piece *of_group;
             int length;
             const int at = group_at(g, &length, &of_group);
@@ -132,8 +131,7 @@ struct by_offsets_block : long_segments<Pair, Scan> {
             }
             find_partition(shared.next[k % 2], number, t.epoch);
         };
-#pragma unroll 1
-        for (int k = -1;; ++k) {
+        ROLLED_FOR (int k = -1;; ++k) {
             if (k >= 0) p = shared.next[k % 2];
             if (k >= 0 && p.number >= partitions) break;
             if (!works)

@@ -113,8 +113,7 @@ struct partition_elements : partition_search<Pair> {
     template <int C>
     DEVICE U tree(int at, int length, int c, int exchanged) const {
         U x[C];
-#pragma unroll
-        for (int i = 0; i < C; ++i) {
+        UNROLL_FOR (int i = 0; i < C; ++i) {
             const int j = (c + i) ^ exchanged;
             x[i] = Pair::identity;
             if (j < length) x[i] = value(at + j);
@@ -125,8 +124,7 @@ struct partition_elements : partition_search<Pair> {
     /* The same over a group: half by half, as registers are few. */
     DEVICE U tree_of_group(int at, int length) const {
         U sum = Pair::identity;
-#pragma unroll 1
-        for (int c = 0; c < G; c += G / 2)
+        ROLLED_FOR (int c = 0; c < G; c += G / 2)
             sum = Pair::combine(sum, tree<G / 2>(at, length, c, threadIdx.x % G));
         return sum;
     }

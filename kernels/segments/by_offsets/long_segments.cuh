@@ -27,8 +27,7 @@ struct long_segments : short_segments<Pair, Scan> {
 
     DEVICE void groups() const {
         const int count = min_of(shared.group_count, shape::groups);
-#pragma unroll 1
-        for (int g = threadIdx.x; g < count; g += threads) {
+        ROLLED_FOR (int g = threadIdx.x; g < count; g += threads) {
             const offsets_piece *piece;
             int length;
             const int at = group_at(g, &length, &piece);
@@ -39,19 +38,15 @@ struct long_segments : short_segments<Pair, Scan> {
     DEVICE void pieces() const {
         constexpr int batch = 8; /* sums that are read together */
         const int count = min_of(shared.piece_count, shape::pieces);
-#pragma unroll 1
-        for (int i = threadIdx.x; i < count; i += threads) {
+        ROLLED_FOR (int i = threadIdx.x; i < count; i += threads) {
             const offsets_piece piece = shared.pieces[i];
             U *const sums = shared.sums + piece.group, sum = Pair::identity;
             const int of_piece = (piece.length + G - 1) / G;
-#pragma unroll 1
-            for (int q = 0; q < of_piece; q += batch) {
+            ROLLED_FOR (int q = 0; q < of_piece; q += batch) {
                 U x[batch];
-#pragma unroll
-                for (int j = 0; j < batch; ++j)
+                UNROLL_FOR (int j = 0; j < batch; ++j)
                     x[j] = q + j < of_piece ? sums[q + j] : (U)Pair::identity;
-#pragma unroll
-                for (int j = 0; j < batch; ++j) {
+                UNROLL_FOR (int j = 0; j < batch; ++j) {
                     if (Scan && q + j < of_piece) sums[q + j] = sum;
                     sum = Pair::combine(sum, x[j]);
                 }
@@ -76,8 +71,7 @@ struct long_segments : short_segments<Pair, Scan> {
 
     /* sum, and aggregates from .. to - 1, from left to right; by a warp. */
     DEVICE U add_aggregates(U sum, int64_t from, int64_t to) {
-#pragma unroll 1
-        for (; from < to; from += 32) {
+        ROLLED_FOR (; from < to; from += 32) {
             const int count = to - from < 32 ? (int)(to - from) : 32, lane = threadIdx.x % 32;
             U x = Pair::identity;
             if (lane < count)
@@ -94,10 +88,8 @@ struct long_segments : short_segments<Pair, Scan> {
     DEVICE void look_back() {
         constexpr int blocks = nested<T>::blocks, tiles = nested<T>::tiles;
         const int count = min_of(shared.long_count, shape::longs), lane = threadIdx.x % 32;
-#pragma unroll 1
-        for (int round = 0; round < 3; ++round) {
-#pragma unroll 1
-            for (int l = threadIdx.x / 32; l < count; l += threads / 32) {
+        ROLLED_FOR (int round = 0; round < 3; ++round) {
+            ROLLED_FOR (int l = threadIdx.x / 32; l < count; l += threads / 32) {
                 long_piece<U> &piece = shared.longs[l];
                 if (piece.at < 0) continue; /* offsets do not ascend */
                 const int64_t begin = piece.begin, j = number_in_segment(piece), t = j / blocks;

@@ -31,8 +31,7 @@ struct segment_begins {
     }
     DEVICE bool ascend() const {
         int64_t before = 0;
-#pragma unroll 1
-        for (int64_t k = 0; k <= segments; ++k) {
+        ROLLED_FOR (int64_t k = 0; k <= segments; ++k) {
             const int64_t here = (*this)(k);
             if (here < before || here > n) return false;
             before = here;
@@ -51,8 +50,7 @@ static DEVICE U wait_for_aggregate(const lookback_memory &memory, epoch_t epoch,
                                    const segment_begins &begin_of, U nothing, bool *ascend) {
     U sum = nothing;
     jitter(memory, epoch, at, jitter_wait);
-#pragma unroll 1
-    for (int tries = 1; !try_read(memory, epoch, at, &sum); ++tries) {
+    ROLLED_FOR (int tries = 1; !try_read(memory, epoch, at, &sum); ++tries) {
         if (tries % by_offsets_tries != 0 && *ascend) continue;
         *ascend = *ascend && begin_of.ascend();
         if (!*ascend) return nothing;

@@ -27,14 +27,12 @@ struct short_segments : partition_elements<Pair, Scan> {
             return Pair::combine(z, this->template tree<P>(at, length, 0, threadIdx.x % P));
         } else {
             U x[P], total = Pair::identity;
-#pragma unroll
-            for (int i = 0; i < P; ++i) {
+            UNROLL_FOR (int i = 0; i < P; ++i) {
                 x[i] = Pair::identity;
                 if (i < length) x[i] = value(at + i);
             }
             network<Pair>(x);
-#pragma unroll
-            for (int i = 0; i < P; ++i) {
+            UNROLL_FOR (int i = 0; i < P; ++i) {
                 x[i] = Pair::combine(z, x[i]);
                 if (i == length - 1) total = x[i];
                 const U y = !a.scan.exclusive ? x[i] : i == 0 ? empty() : x[i > 0 ? i - 1 : 0];
@@ -62,8 +60,7 @@ struct short_segments : partition_elements<Pair, Scan> {
         const bool room = i + count <= shape::pieces && g + groups <= shape::groups &&
                           (whole || l + count <= shape::longs);
         if (!room) wrong = number_of(p.from - 1 + segment);
-#pragma unroll 1
-        for (unsigned k = 0; k < count; ++k) {
+        ROLLED_FOR (unsigned k = 0; k < count; ++k) {
             const int here = (int)at + (int)k * B;
             if (i + k < shape::pieces)
                 shared.pieces[i + k] = {(uint16_t)here,
@@ -84,8 +81,7 @@ struct short_segments : partition_elements<Pair, Scan> {
     /* Which piece a group is of; by warps. */
     DEVICE void number_groups() const {
         const int count = min_of(shared.piece_count, shape::pieces), lane = threadIdx.x % 32;
-#pragma unroll 1
-        for (int i = threadIdx.x / 32; i < count; i += threads / 32) {
+        ROLLED_FOR (int i = threadIdx.x / 32; i < count; i += threads / 32) {
             const offsets_piece &piece = shared.pieces[i];
             if (lane * G < piece.length) shared.piece_of[piece.group + lane] = (uint16_t)i;
         }
@@ -102,8 +98,7 @@ struct short_segments : partition_elements<Pair, Scan> {
         look(threadIdx.x);
         async_copies_wait();
         sync_warps<1, threads>(); /* the elements are there */
-#pragma unroll 1
-        for (int s0 = 0; s0 <= count; s0 += threads) {
+        ROLLED_FOR (int s0 = 0; s0 <= count; s0 += threads) {
             const int s = s0 + threadIdx.x;
             const bool there = s <= count && !(s == 0 && p.from == 0);
             const bool good = begin >= 0 && begin <= end && end <= a.scan.n &&
