@@ -67,7 +67,8 @@ may 'kernels/order/' '(order|elements|machine)/|core/order\.h'
 below='(order|protocol|elements|machine)/|cuda/launch\.h|core/(backend|carry|map_ops|order|pairs)\.h'
 for family in scan reduce matrix segments pack split map sort; do
     others=
-    case $family in matrix) others='|scan/large/large\.cuh' ;; esac # long rows are scanned as vectors
+    # long rows are scanned as vectors, long groups of rows are cut as segments by offsets are
+    case $family in matrix) others='|scan/large/large\.cuh|segments/by_offsets/merge_path\.cuh' ;; esac
     may "kernels/$family/" "$family/|$below$others"
 done
 # No folder of kernels/ but these.
