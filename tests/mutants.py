@@ -176,7 +176,8 @@ all_tests = {test["name"]: test for test in json.loads(told.stdout)["tests"] if 
 def names_for(file):
     """The tests to run with small sizes, the likeliest first; and these once more with the usual ones."""
     if file.startswith(("lib/ranks/", "lib/mpi/")):
-        names = "mpi.openmpi.1", "mpi.mpich.2", "mpi.openmpi.3", "mpi.openmpi.3 long", "mpi.mpich.4 long"
+        names = ("ranks.threads.cpu", "ranks.nccl.cpu", "mpi.openmpi.1", "mpi.mpich.2", "mpi.openmpi.3",
+                 "mpi.openmpi.3 long", "mpi.mpich.4 long")
         return [name for name in names if name.split()[0] in all_tests]
     stem = os.path.basename(file)[:-2]
 

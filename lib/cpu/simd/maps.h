@@ -505,6 +505,7 @@ FILL(int64_t)
             int64_t key = sizeof(I) == 4 ? INT32_MIN : INT64_MIN;                                  \
             int64_t at = line.position + (r->backward ? r->n - 1 : 0);                             \
             scan_##name(&line, &key, &at);                                                         \
+            if (l + 1 == lines) break; /* a pitch that nothing needs may be of any length */       \
             line.in = (const I *)line.in + line_step;                                              \
             if (r->out != NULL) line.out = (I *)line.out + line_step;                              \
             line.positions = (char *)line.positions + line_step * (r->wide ? 8 : 4);               \
@@ -536,6 +537,7 @@ FILL(int64_t)
                 __asm__ volatile("");                                                              \
                 SCAN_ELEMENT(I, P, KEYS, MAX, INFINITE, REAL);                                     \
             }                                                                                      \
+            if (k + 1 == r->n) break; /* a pitch that nothing needs may be of any length */        \
             x += step;                                                                             \
             out += out_step;                                                                       \
             positions += step;                                                                     \
