@@ -204,7 +204,9 @@ def passes(name, mutant=None):
     environment.update(setting.split("=", 1) for setting in properties.get("ENVIRONMENT", []))
     command = test["command"]
     if mutant:
-        environment["LD_LIBRARY_PATH"] = os.path.join(mutant.folder, "lib")
+        # the mutant's library, if it is one; and what the build has, for programs that lie in the mutant's folder
+        environment["LD_LIBRARY_PATH"] = ":".join((os.path.join(mutant.folder, "lib"), os.path.join(build, "lib"),
+                                                   os.path.join(build, "run"), os.path.join(build, "tests", "mpi")))
         command = [mutant.link(os.path.relpath(word, build), os.path.relpath(word, build))
                    if word.startswith(os.path.join(build, "run", "")) else word for word in command]
     if None in command:
