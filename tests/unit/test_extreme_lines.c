@@ -165,7 +165,8 @@ static void run_matrix(bool by_columns, int64_t rows, int64_t columns, int64_t m
                            .type = numbers[inputs_below(random, 4)],
                            .rows = rows,
                            .columns = columns,
-                           .n = matrices * rows * pitch + inputs_below(random, 3),
+                           .n = (matrices * rows == 1 ? columns : matrices * rows * pitch) +
+                                inputs_below(random, 3),
                            .lines = matrices * each};
     c.o = (vscan_extreme_lines_options){
         .size = sizeof c.o,
@@ -210,6 +211,9 @@ static void extremes_of_matrices(void **state) {
     }
     for (int k = 0; k < 8; k++) /* more elements in a column than are counted at once */
         run_matrix(true, 66000 + inputs_below(&random, 9), 1 + k % 4 + k / 4 * 16, 1, k % 2,
+                   &random);
+    for (int k = 0; k < 16; k++) /* the pitch of a single row may be any */
+        run_matrix(k % 2, 1, 1 + inputs_below(&random, 3000), 1, INT64_MAX / (k < 8 ? 4 : 2),
                    &random);
     for (int k = 0; k < (harness_small() ? 4 : 40); k++)
         run_matrix(k % 2, 1 + inputs_below(&random, 300), 1 + inputs_below(&random, 300),
