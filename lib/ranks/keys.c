@@ -228,7 +228,7 @@ static vscan_status reduce_on(const struct reduction *r, int64_t begin, int64_t 
                               vscan_buffer *total, unsigned char *state) {
     vscan__ranks *const ranks = r->ranks;
     const vscan_reduce_options options = {.size = sizeof options, .carry = r->carry};
-    vscan_buffer *in;
+    vscan_buffer *in = NULL;
     vscan_status status = vscan_buffer_view(r->in, begin, end - begin, &in);
     if (status == VSCAN_OK)
         status = vscan_reduce(ranks->ctx, (vscan_op)r->record->op, in, total, &options);

@@ -304,7 +304,8 @@ static struct message message_of(const struct of_nccl *m, const struct vscan__ra
                                  bool comes) {
     const int size = m->shared.size, rank = (m->shared.rank + (comes ? size - i : i)) % size;
     const int64_t *const begin = (comes ? run->receive_begin : run->send_begin) + rank;
-    return (struct message){(comes ? run->to.at : run->from.at) + begin[0] * run->size,
+    char *const at = comes ? run->to.at : run->from.at; /* NULL: a part without elements */
+    return (struct message){at == NULL ? NULL : at + begin[0] * run->size,
                             (begin[1] - begin[0]) * run->size, rank};
 }
 
