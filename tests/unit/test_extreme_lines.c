@@ -157,11 +157,12 @@ static void run_lines(const struct lines_call *c, struct inputs_random *random) 
 }
 
 /* Matrices of that shape, by rows or by columns. */
-static void run_matrix(bool by_columns, int64_t rows, int64_t columns, int64_t matrices,
-                       int64_t gap, struct inputs_random *random) {
+static void run_matrix_of(enum extreme_pattern pattern, bool by_columns, int64_t rows,
+                          int64_t columns, int64_t matrices, int64_t gap,
+                          struct inputs_random *random) {
     const int64_t pitch = columns + gap, each = by_columns ? columns : rows;
     struct lines_call c = {.form = by_columns ? COLUMNS : ROWS,
-                           .pattern = (enum extreme_pattern)inputs_below(random, PATTERNS),
+                           .pattern = pattern,
                            .type = numbers[inputs_below(random, 4)],
                            .rows = rows,
                            .columns = columns,
@@ -182,6 +183,12 @@ static void run_matrix(bool by_columns, int64_t rows, int64_t columns, int64_t m
     c.line = line;
     run_lines(&c, random);
     free(line);
+}
+
+static void run_matrix(bool by_columns, int64_t rows, int64_t columns, int64_t matrices,
+                       int64_t gap, struct inputs_random *random) {
+    run_matrix_of((enum extreme_pattern)inputs_below(random, PATTERNS), by_columns, rows, columns,
+                  matrices, gap, random);
 }
 
 /* Around what lanes, warps, blocks and chunks have; and what columns have in numbers of 4 bytes. */
@@ -209,9 +216,10 @@ static void extremes_of_matrices(void **state) {
         run_matrix(true, 1, 50, matrices, gap, &random);
         run_matrix(false, 50, 1, matrices, gap, &random);
     }
-    for (int k = 0; k < 8; k++) /* more elements in a column than are counted at once */
-        run_matrix(true, 66000 + inputs_below(&random, 9), 1 + k % 4 + k / 4 * 16, 1, k % 2,
-                   &random);
+    for (int k = 0; k < 4; k++) /* more elements in a column than are counted at once */
+        run_matrix(true, 66000 + inputs_below(&random, 9), 1 + k, 1, k % 2, &random);
+    for (int k = 0; k < 8; k++)
+        run_matrix_of(RISING, true, 66000 + inputs_below(&random, 9), 17 + k % 4, 1, k % 2, &random);
     for (int k = 0; k < 16; k++) /* the pitch of a single row may be any */
         run_matrix(k % 2, 1, 1 + inputs_below(&random, 3000), 1, INT64_MAX / (k < 8 ? 4 : 2),
                    &random);
