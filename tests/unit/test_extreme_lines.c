@@ -219,7 +219,8 @@ static void extremes_of_matrices(void **state) {
     for (int k = 0; k < 4; k++) /* more elements in a column than are counted at once */
         run_matrix(true, 66000 + inputs_below(&random, 9), 1 + k, 1, k % 2, &random);
     for (int k = 0; k < 8; k++)
-        run_matrix_of(RISING, true, 66000 + inputs_below(&random, 9), 17 + k % 4, 1, k % 2, &random);
+        run_matrix_of(k < 4 ? RISING : FALLING, true, 66000 + inputs_below(&random, 9), 17 + k % 4, 1,
+                      k % 2, &random);
     for (int k = 0; k < 16; k++) /* the pitch of a single row may be any */
         run_matrix(k % 2, 1, 1 + inputs_below(&random, 3000), 1, INT64_MAX / (k < 8 ? 4 : 2),
                    &random);
