@@ -35,7 +35,7 @@ enum vscan__ranks_call {
     CALL_INDEX, /* initial: first; op and kind: the halves of step */
     CALL_HEADS_TO_OFFSETS,
     CALL_KEYS_TO_HEADS,
-    CALL_RUNS, /* kind: whether offsets are asked for; then this is followed by heads to offsets */
+    CALL_RUNS, /* kind: whether offsets are asked for; then heads to offsets follow */
     CALL_REDUCE_BY_KEY /* kind: the type of the keys */
 };
 
